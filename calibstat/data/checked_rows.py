@@ -19,7 +19,7 @@ from calibstat.data.labels import check_row_names, labels_or_positive
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
 from calibstat.data.named_lens import EVENT
-from calibstat.data.null_hypothesis import EVENT_NULL
+from calibstat.data.null_hypothesis import EVENT_NULL, CalibrationMap
 from calibstat.data.observations import (
     BinaryData,
     ClassWiseData,
@@ -110,15 +110,9 @@ class GivenRows:
             if self.y_prob is None:
                 return BinaryData(EVENT, EVENT_NULL, None, self.summary)
             return BinaryData(EVENT, EVENT_NULL, self.binary, None, None, *self.weight(self.binary[0].size))
-        predictions = self.predictions
-        if lens is None:
-            seen: Lens | ClassWise = lenses.canonical if canonical else lenses.top_label
-            binary = predictions.n_classes == 2 and not canonical
-            named, null = (EVENT, EVENT_NULL) if binary else (seen.named, seen.hypothesis)
-            seen = lenses.one_class(1) if binary else seen
-        else:
-            seen = find_lens(lens)
-            named, null = seen.named, seen.hypothesis
+        predictions, seen = self.predictions, self._lens(lens, canonical)
+        is_event = lens is None and predictions.n_classes == 2 and not canonical
+        named, null = (EVENT, EVENT_NULL) if is_event else (seen.named, seen.hypothesis)
         if isinstance(seen, ClassWise):
             weight, is_whole = self.weight(predictions.n)
             return ClassWiseData(named, null, predictions, weight=weight, weight_is_whole=is_whole)
@@ -131,6 +125,28 @@ class GivenRows:
             )
         shown, (weight, is_whole) = seen.vectors(predictions, outcomes, scores), self.weight(predictions.n)
         return MulticlassData(named, null, shown, weight=weight, weight_is_whole=is_whole, confidences=seen.confidences)
+
+    def _lens(self, lens: AnyLens, canonical: bool) -> Lens | ClassWise:
+        """Return a lens of classes; without one, that of what is looked at then."""
+        if lens is not None:
+            return find_lens(lens)
+        if canonical:
+            return lenses.canonical
+        return lenses.one_class(1) if self.predictions.n_classes == 2 else lenses.top_label
+
+    def chances(self, of: CalibrationMap, seen: Observations, lens: AnyLens, canonical: bool) -> np.ndarray:
+        """Return the probabilities from which outcomes come if a calibration map is right.
+
+        Of an event that was predicted as such, one for each distinct prediction, shape (m,); of what a lens shows of
+        classes, one for each row and outcome of the lens, shape (n, L).
+        """
+        if isinstance(seen, BinaryData) and seen.predictions is None:
+            return of.of_event(seen.predicted)
+        prob, shown = self.predictions.prob, self._lens(lens, canonical)
+        chance = of.of_vectors(prob)
+        if isinstance(shown, ClassWise):
+            return chance
+        return shown.chances(prob, chance, 2 if seen.kind == "binary" else seen.predicted.shape[1])
 
 
 class Data:
@@ -238,6 +254,15 @@ class Data:
         if canonical not in self._seen:
             self._seen[canonical] = self.rows.seen(self.lens, canonical)
         return self._seen[canonical]
+
+    def chances(self, of: CalibrationMap, canonical: bool = False) -> np.ndarray:
+        """Return the probabilities from which outcomes of what is `seen` come if a calibration map is right.
+
+        Of an event that was predicted as such, one for each distinct prediction, shape (m,); of what a lens shows of
+        classes, one for each row and outcome of the lens, shape (n, L).
+        """
+        canonical = canonical and self.lens is None
+        return self.rows.chances(of, self.seen(canonical), self.lens, canonical)
 
     def through(self, lens: AnyLens) -> Data:
         """Return the same rows seen through another lens; what is known of the rows is known of these."""

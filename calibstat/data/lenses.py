@@ -127,9 +127,17 @@ class Lens:
             return predictions
         return predictions.regrouped(outcomes, scores, self.names(predictions.names) if self.names else None)
 
-    def _check(self, prob: np.ndarray, scores: np.ndarray) -> None:
-        expected = np.zeros(scores.shape)
-        seen = 2 if scores.ndim == 1 else scores.shape[1]
+    def chances(self, prob: np.ndarray, chance: np.ndarray, seen: int) -> np.ndarray:
+        """Return the probability of each of so many outcomes in each row, shape (n, seen), given one of each class.
+
+        Raises
+        ------
+        ValueError
+            If an outcome is not one of them.
+        """
+        if self.outcomes is _label:
+            return chance
+        rows, total = np.arange(len(prob)), np.zeros((len(prob), seen))
         for k in range(prob.shape[1]):
             outcome = np.asarray(self.outcomes(prob, np.full(len(prob), k))).astype(np.int64)
             if outcome.min() < 0 or outcome.max() >= seen:
@@ -137,10 +145,12 @@ class Lens:
                     f"expected outcomes of lens {self.name!r} from 0 to {seen - 1}, found some from {outcome.min()} to "
                     f"{outcome.max()} where class {k} is observed"
                 )
-            if scores.ndim == 1:
-                expected += prob[:, k] * outcome
-            else:
-                np.add.at(expected, (np.arange(len(prob)), outcome), prob[:, k])
+            total[rows, outcome] += chance[:, k]
+        return total
+
+    def _check(self, prob: np.ndarray, scores: np.ndarray) -> None:
+        expected = self.chances(prob, prob, 2 if scores.ndim == 1 else scores.shape[1])
+        expected = expected[:, 1] if scores.ndim == 1 else expected
         off = np.abs(expected - scores).reshape(len(prob), -1).max(axis=1)
         off -= np.abs(prob.sum(axis=1, dtype=np.float64) - 1)  # 1 minus some classes is not quite the sum of others
         if off.max() > 1e-5:

@@ -22,15 +22,15 @@ _MANY_CLASSES = 20  # classes, above which only the smallest p-values are printe
 _SHOWN = 10
 
 
-def verdict(p: float) -> str:
-    """Interpret a p-value."""
-    if p <= 0.01:
-        return "strong evidence that the predictions are not calibrated"
-    if p <= 0.05:
-        return "evidence that the predictions are not calibrated"
-    if p <= 0.10:
-        return "weak evidence that the predictions are not calibrated"
-    return "no evidence against calibration in this test"
+def verdict(p: float, calibration_map: str = "") -> str:
+    """Interpret a p-value of calibration, or of a calibration map."""
+    wrong = (
+        f"{calibration_map} does not explain the outcomes" if calibration_map else "the predictions are not calibrated"
+    )
+    for level, strength in ((0.01, "strong evidence"), (0.05, "evidence"), (0.10, "weak evidence")):
+        if p <= level:
+            return f"{strength} that {wrong}"
+    return f"no evidence against {calibration_map or 'calibration'} in this test"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,8 @@ class CalibrationTestResult(NotedResult):
         The row that makes the statistic infinite; empty if it is finite.
     deviation : Deviation or None
         What drove a test with a p-value of at most .05, if its measure says so, as the omnibus statistic does.
+    calibration_map : str
+        The calibration map of the null hypothesis, in words; empty if the predictions themselves are tested.
     """
 
     statistic: float
@@ -84,12 +86,13 @@ class CalibrationTestResult(NotedResult):
     why_stopped: WhyStopped
     why_infinite: str = ""
     deviation: Deviation | None = None
+    calibration_map: str = ""
 
     @property
     def answer(self) -> str:
         """The verdict of the p-value on calibration and, if the measure knows it, the deviation that drove it."""
         approximate = "" if self.resample == "labels" else " (approximate)"
-        sentences = [f"There is {verdict(self.pvalue)}: p = {self.pvalue:.3g}{approximate}."]
+        sentences = [f"There is {verdict(self.pvalue, self.calibration_map)}: p = {self.pvalue:.3g}{approximate}."]
         if self.why_infinite:
             sentences.append(f"The statistic is infinite: {self.why_infinite}.")
         if self.deviation:
@@ -107,7 +110,8 @@ class CalibrationTestResult(NotedResult):
         )
 
     def __str__(self) -> str:
-        by_rows = self.resample != "sign_flip"  # clusters depend in ways that calibration does not determine
+        # clusters depend in ways that calibration does not determine, and alternatives are deviations from calibration
+        by_rows = self.resample != "sign_flip" and not self.calibration_map
         asked = "print(calibstat.detectable_effect(y, p)), with the arguments of this test"
         more = f"\nWhat these rows could have shown: {asked}." if self.pvalue > LOW and by_rows else ""
         return f"{self.answer}\n{self.details}{more}"
@@ -153,6 +157,8 @@ class ClassWiseTestResult(NotedResult):
         Why there are so many.
     deviations : tuple of Deviation
         What drove the tests of the classes with an adjusted p-value of at most .05, if the measure says so.
+    calibration_map : str
+        The calibration map of the null hypothesis, in words; empty if the predictions themselves are tested.
     """
 
     names: tuple[Any, ...]
@@ -172,6 +178,7 @@ class ClassWiseTestResult(NotedResult):
     resamples_used: np.ndarray
     why_stopped: tuple[WhyStopped, ...]
     deviations: tuple[Deviation, ...] = ()
+    calibration_map: str = ""
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each class."""
@@ -186,13 +193,14 @@ class ClassWiseTestResult(NotedResult):
         """For which classes the adjusted p-value is at most .05, in words."""
         holm, k = self.pvalue_holm, len(self.names)
         low = [str(self.names[i]) for i in np.argsort(holm, kind="stable") if holm[i] <= LOW]
+        tested = f"{self.calibration_map} for" if self.calibration_map else "the calibration of"
         if not low:
-            return f"There is no evidence against the calibration of any of {k:,} classes in this test."
+            return f"There is no evidence against {tested} any of {k:,} classes in this test."
         if len(low) == k:
-            return f"There is evidence against the calibration of each of {k:,} classes."
+            return f"There is evidence against {tested} each of {k:,} classes."
         more = f" and {len(low) - _SHOWN:,} more" if len(low) > _SHOWN else ""
         which = f"{len(low):,} of {k:,} classes: {', '.join(low[:_SHOWN])}{more}"
-        return f"There is evidence against the calibration of {which}."
+        return f"There is evidence against {tested} {which}."
 
     @property
     def drivers(self) -> list[str]:

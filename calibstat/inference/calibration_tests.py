@@ -26,6 +26,7 @@ from calibstat.inference.few_labels.guided_test import DIRECTION, guided_test, n
 from calibstat.inference.few_labels.judged_rows import ask_with_proxy, need_defaults_with_proxy, need_proxy
 from calibstat.inference.p_values import holm
 from calibstat.inference.power.detectable_effect import DEFAULT
+from calibstat.inference.problems.null_model import SCHEMES, NullModel, need_no_map, null_model
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
@@ -34,20 +35,18 @@ from calibstat.inference.smaller_than_chance import NOTE
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
-from calibstat.resampling import Consistency, Draws, Labels, Stage
+from calibstat.resampling import Draws, Stage
 from calibstat.resampling.rng import Rng
-from calibstat.resampling.schemes import OfRows
 from calibstat.result import read_only
 
-SCHEMES: dict[str, OfRows] = {"labels": Labels(), "both": Consistency()}
 ONE_CLASS = Null("its probability alone", ("in every row", ", the class is observed with this probability"))
-FEW_ROWS = "too small a p-value is likely where bins hold few rows"
 
 
 class CalibrationTestArguments(MeasureOptions, total=False):
     """The arguments of `calibration_test` on which the kind of its result does not depend."""
 
     measure: str | Measure | type[Measure] | None
+    null: Any
     resample: str
     method: str | None
     cluster: ArrayLike | None
@@ -148,6 +147,7 @@ def calibration_test(
     measure: str | Measure | type[Measure] | None = None,
     lens: AnyLens = None,
     reduce: str | None = None,
+    null: Any = None,
     resample: str = "labels",
     method: str | None = None,
     cluster: ArrayLike | None = None,
@@ -178,6 +178,10 @@ def calibration_test(
     reduce : {None, "mean", "max"}
         For lens "class_wise". None: a test of each class with Holm's adjustment, and one of all classes by the mean.
         "mean" or "max": one test, by the mean or the maximum over the classes.
+    null : None, fitted recalibrator or callable
+        What is tested. None: that the predictions are calibrated. A calibration map, as anything with `predict_proba`
+        or a function of the predictions, shape (n,) or (n, K): that outcomes come from the probabilities to which it
+        maps them. It must have been fitted on other rows than these. Not with `cluster`, `folds`, `proxy` and "both".
     resample : {"labels", "both"}
         "labels" keeps the predictions and draws outcomes from them: exact for every n, statistic and set of
         predictions. "both" also draws rows with replacement, the consistency resampling of the literature: only
@@ -250,6 +254,11 @@ def calibration_test(
     for 20 and 999; one far from calibrated needs all. Draws are made in blocks of 2 h, 2 h, 4 h and so on, a third more
     than needed on average; neither blocks nor threads show. For lens "class_wise" draws go on until each class and the
     mean over all have stopped, and each p-value rests on the draws up to its own stop.
+    With `null` the null hypothesis is that, given the predictions, outcomes come independently from the map. They are
+    drawn from it, and the statistic is that of the predictions as they are, of the data and of each resample; so the
+    level is exact again. Every statistic is then two-sided: a small one says that the predictions are nearer to
+    calibration than the map says. A test of mapped predictions, ``calibration_test(y, map(p))``, has the same null
+    hypothesis and another statistic: see the study `maps`.
     A large p-value means that this statistic finds no evidence against calibration; it is not evidence that the model
     is calibrated. Predictions fitted or chosen on the same rows make it too large; repeated measurements of one subject
     violate the assumption of independent rows, unless `cluster` names them.
@@ -314,6 +323,7 @@ def calibration_test(
     if proxy is not None:
         beside: dict[str, Any] = {"lens": lens, "reduce": reduce, "method": method, "folds": folds}
         beside |= {"sample_weight": sample_weight, "stop_after": stop_after}
+        need_no_map(null, "proxy=", "the judge is about deviations from the predictions")
         need_defaults_with_proxy(beside, resample=(resample, "labels"))
         need_premise(use, blind, inclusion)
         with options_of(calibration_test, options):
@@ -341,6 +351,7 @@ def calibration_test(
     if method not in (None, "sign_flip"):
         raise ValueError(f"expected method 'sign_flip' or None, found {short(method)}")
     if data.unit is not None:
+        need_no_map(null, "cluster=", "how outcomes of a cluster depend on each other, a map does not say")
         if resample != "labels" or stop_after is not None:
             raise ValueError("expected cluster without resample 'both' and stop_after, found one of them beside it")
     elif method is not None:
@@ -349,6 +360,7 @@ def calibration_test(
     with options_of(calibration_test, options):
         asked = find_measure(default if measure is None else measure, options)
     if data.fold is not None:
+        need_no_map(null, "folds=", "each fold has a model of its own")
         beside = {"resample": (resample, "labels"), "stop_after": (stop_after, None), "reduce": (reduce, None)}
         need_defaults_with_folds(beside)
         return cross_validated_test(data, asked, Draws.of(rng, asked.draws(n_resamples), n_jobs))
@@ -357,29 +369,32 @@ def calibration_test(
         return sign_flip_test(problem, data.unit, Draws.of(rng, problem.measure.draws(n_resamples), n_jobs))
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
     check_stop(stop_after, draws.n)
-    drawn = problem.canonical("calibration_test")  # messages name rows of the problem as it was posed
-    statistic, resampler = drawn.statistic(), drawn.resampler(SCHEMES[resample], Stage.LABELS)
+    model = null_model(null, data, asked, resample)
+    drawn, scheme = model.drawn(problem)  # messages name rows of the problem as it was posed
+    statistic, resampler = drawn.statistic(), drawn.resampler(scheme, Stage.LABELS)
     if stop_after is None:
-        null = resampler(draws)
+        values = resampler(draws)
     else:
 
-        def stops(null: np.ndarray) -> list[int | None]:
-            tail = problem.measure.info.tail
-            return [stopping_point(*each, tail, stop_after) for each in _watched(statistic, null)]
+        def stops(values: np.ndarray) -> list[int | None]:
+            tail = model.tail(problem.measure)
+            return [stopping_point(*each, tail, stop_after) for each in _watched(statistic, values)]
 
-        null = draw_until(stops, resampler, draws, Stage.LABELS, 2 * stop_after)
+        values = draw_until(stops, resampler, draws, Stage.LABELS, 2 * stop_after)
     del resampler  # it may hold the cell of each row
     if problem.is_one_number:
-        result = _result(problem, statistic, null, problem.lens, resample, int(drawn.n), stop_after)
-        result = replace(result, deviation=drawn.deviation(draws)) if result.pvalue <= CLAIM_LEVEL else result
+        result = _result(problem, statistic, values, problem.lens, model, int(drawn.n), stop_after)
         annotations = problem.data.annotations()
+        if model.calibration_map:  # what drives an error, and which are too small, is said of calibration alone
+            return replace(result, **annotations)
+        result = replace(result, deviation=drawn.deviation(draws)) if result.pvalue <= CLAIM_LEVEL else result
         has_note = resample == "labels" and annotations["effective_n"] is None and result.tail == "greater"
-        if has_note and not result.stopped and drawn.is_smaller_than_chance(result.statistic, null, draws):
+        if has_note and not result.stopped and drawn.is_smaller_than_chance(result.statistic, values, draws):
             annotations["note"] = "\n".join(part for part in (annotations["note"], NOTE) if part)
         return replace(result, **annotations)
-    each = _class_wise(problem, statistic, null, resample, int(drawn.n), stop_after)
-    deviations = tuple(drawn.deviations(np.flatnonzero(each.pvalue_holm <= CLAIM_LEVEL)))
-    return replace(each, deviations=deviations, **problem.data.annotations())
+    each = _class_wise(problem, statistic, values, model, int(drawn.n), stop_after)
+    low = np.flatnonzero((each.pvalue_holm <= CLAIM_LEVEL) & (not model.calibration_map))
+    return replace(each, deviations=tuple(drawn.deviations(low)), **problem.data.annotations())
 
 
 def _watched(statistic: Any, null: np.ndarray) -> list[tuple[float, np.ndarray]]:
@@ -390,33 +405,40 @@ def _watched(statistic: Any, null: np.ndarray) -> list[tuple[float, np.ndarray]]
 
 
 def _result(
-    problem: Problem, statistic: float, null: np.ndarray, lens: NamedLens, resample: str, n: int, stop_after: int | None
+    problem: Problem,
+    statistic: float,
+    null: np.ndarray,
+    lens: NamedLens,
+    model: NullModel,
+    n: int,
+    stop_after: int | None,
 ) -> CalibrationTestResult:
-    tail = problem.measure.info.tail
+    tail = model.tail(problem.measure)
     judged = judge(statistic, null, tail, stop_after)
     return CalibrationTestResult(
         statistic=statistic,
         pvalue=judged.pvalue,
         pvalue_error=judged.error,
         null_distribution=read_only(null[: judged.n_resamples]),
-        null_hypothesis=_hypothesis(problem.data.null_given_weights(problem.data.null), resample),
+        null_hypothesis=model.hypothesis(problem.data.null_given_weights(problem.data.null)),
         measure=problem.measure.named,
         lens=lens,
         tail=tail,
-        resample=resample,
+        resample=model.resample,
         n=n,
         n_resamples=judged.n_resamples,
         stopped=judged.stopped,
         why_stopped=judged.why_stopped,
         why_infinite=problem.data.impossible() if np.isinf(statistic) else "",
+        calibration_map=model.calibration_map,
     )
 
 
 def _class_wise(
-    problem: Problem, statistic: np.ndarray, null: np.ndarray, resample: str, n: int, stop_after: int | None
+    problem: Problem, statistic: np.ndarray, null: np.ndarray, model: NullModel, n: int, stop_after: int | None
 ) -> ClassWiseTestResult:
     """Test each class by itself and all by their mean."""
-    tail, names = problem.measure.info.tail, problem.data.class_names
+    tail, names = model.tail(problem.measure), problem.data.class_names
     *classes, mean = _watched(statistic, null)
     judged = [judge(*each, tail, stop_after) for each in classes]
     pvalue = np.array([each.pvalue for each in judged])
@@ -428,21 +450,15 @@ def _class_wise(
         pvalue_holm=read_only(holm(pvalue)),
         pvalue_error=read_only(np.array([each.error for each in judged])),
         null_distribution=read_only(null),
-        null_hypothesis=_hypothesis(problem.data.null_given_weights(ONE_CLASS), resample),
-        overall=_result(problem, *mean, lens_of_all, resample, n, stop_after),
+        null_hypothesis=model.hypothesis(problem.data.null_given_weights(ONE_CLASS)),
+        overall=_result(problem, *mean, lens_of_all, model, n, stop_after),
         measure=problem.measure.named,
         lens=problem.lens,
         tail=tail,
-        resample=resample,
+        resample=model.resample,
         n=n,
         n_resamples=len(null),
         resamples_used=read_only(np.array([each.n_resamples for each in judged])),
         why_stopped=tuple(each.why_stopped for each in judged),
+        calibration_map=model.calibration_map,
     )
-
-
-def _hypothesis(null: Null, resample: str) -> Null:
-    """Return what is tested by these resamples, and whether the test is exact."""
-    if resample == "labels":
-        return replace(null, exact=True)
-    return replace(null, rows="sampled").approximately(FEW_ROWS)

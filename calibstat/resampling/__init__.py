@@ -19,6 +19,7 @@ from calibstat.resampling.schemes import (
     Draws,
     Labels,
     Pairs,
+    RowLabels,
     Scheme,
     Stage,
     Swap,
@@ -39,6 +40,7 @@ __all__ = [
     "Labels",
     "ModelPair",
     "Pairs",
+    "RowLabels",
 ]
 __all__ += ["Resampler", "Scheme", "Stage", "Swap", "UnitCounts", "canonical_order", "check_resamples", "draw"]
 __all__ += ["drawn_products", "drawn_sums", "fit_seeds", "folds", "in_cells", "in_order", "key_of", "packed"]

@@ -11,7 +11,7 @@ from calibstat.compiled import jit
 from calibstat.progress import announced
 from calibstat.resampling.multiclass_labels import labels_of_rows
 from calibstat.resampling.multiclass_pairs import pairs_of_rows
-from calibstat.resampling.schemes import Draws, Labels, OfRows
+from calibstat.resampling.schemes import Draws, Labels, OfRows, RowLabels
 from calibstat.resampling.sources import ClassSamples
 from calibstat.resampling.threads import chunks, in_order, of_draws, small_chunks
 
@@ -40,6 +40,7 @@ def samples_of_classes(
         if isinstance(scheme, Labels):
             labels = labels_of_rows(scheme.chances(predictions.prob), draws.key, stage, first, last)
         else:
+            assert not isinstance(scheme, RowLabels)
             pairs = [pairs_of_rows(predictions, scheme, draws.key, stage, r) for r in range(first, last)]
             rows, labels = zip(*pairs, strict=True)
 

@@ -23,9 +23,9 @@ from calibstat.resampling.binary_pairs import pairs_of_sample
 from calibstat.resampling.class_samples import samples_of_classes
 from calibstat.resampling.group_sums import positives_of_groups
 from calibstat.resampling.model_pair import permuted_models
-from calibstat.resampling.multiclass_labels import labels_of_predictions
+from calibstat.resampling.multiclass_labels import labels_of_event_rows, labels_of_predictions
 from calibstat.resampling.multiclass_pairs import pairs_of_predictions
-from calibstat.resampling.schemes import Clusters, Consistency, Draws, Labels, Pairs, Scheme, Swap
+from calibstat.resampling.schemes import Clusters, Consistency, Draws, Labels, Pairs, RowLabels, Scheme, Swap
 from calibstat.resampling.sources import (
     AtomSums,
     CellSums,
@@ -43,6 +43,8 @@ Driver = Callable[[Any, Any, Any, Draws, int], np.ndarray]
 DRIVERS: dict[tuple[type, type], Driver] = {
     (Sample, Labels): labels_of_sample,
     (InOnePass, Labels): labels_in_one_pass,
+    (Sample, RowLabels): labels_of_event_rows,
+    (WeightedSample, RowLabels): labels_of_event_rows,
     (Sample, Pairs): pairs_of_sample,
     (Sample, Consistency): pairs_of_sample,
     (WeightedSample, Labels): resamples_of_weighted_rows,

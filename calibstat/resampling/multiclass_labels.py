@@ -10,10 +10,11 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
-from calibstat.resampling.schemes import Draws, Labels
-from calibstat.resampling.sources import OfLabels
+from calibstat.data.sample import Sample
+from calibstat.resampling.schemes import Draws, Labels, RowLabels
+from calibstat.resampling.sources import OfLabels, OfSample, Value
 from calibstat.resampling.streams import GOLDEN, mix, stream
-from calibstat.resampling.threads import announced_draws, small_chunks
+from calibstat.resampling.threads import announced_draws, in_threads, small_chunks
 
 GUIDE_BITS = 8  # leading bits of a word that index the table of starting classes
 FEW_CLASSES = 16  # up to so many thresholds are all compared
@@ -30,6 +31,23 @@ def labels_of_predictions(
 
     pieces = small_chunks(draws.n, draws.n_jobs, 8 * predictions.n)
     return np.concatenate(announced_draws(replicates, pieces, draws.n_jobs, predictions))
+
+
+def labels_of_event_rows(
+    sample: Sample, scheme: RowLabels, statistic: OfSample, draws: Draws, stage: int
+) -> np.ndarray:
+    """Return ``statistic(value, count, positives)`` of every resample, drawn row by row as of two classes."""
+    value, count, _ = sample.arrays
+
+    def replicates(first: int, last: int) -> list[Value]:
+        drawn = []
+        for label in labels_of_rows(scheme.chance, draws.key, stage, first, last):
+            observed = label if scheme.weight is None else scheme.weight * label
+            drawn.append(statistic(value, count, np.bincount(scheme.cell, observed, value.size)))
+        return drawn
+
+    parts = in_threads(replicates, small_chunks(draws.n, draws.n_jobs, 8 * scheme.cell.size), draws.n_jobs)
+    return np.array([entry for part in parts for entry in part])
 
 
 def labels_of_rows(prob: np.ndarray, key: np.uint64, stage: int, first: int, last: int) -> np.ndarray:

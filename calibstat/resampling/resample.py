@@ -16,7 +16,7 @@ from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned, Statistic
 from calibstat.measures.kinds.multiclass_kinds import VectorBinned
 from calibstat.resampling.draw import draw
-from calibstat.resampling.schemes import Draws, Labels, OfRows
+from calibstat.resampling.schemes import Draws, Labels, OfRows, RowLabels
 from calibstat.resampling.sources import ClassSamples, InOnePass, Source, in_cells
 
 Resampler = Callable[[Draws], np.ndarray]
@@ -57,6 +57,8 @@ def resampler(
 def _of_sample(measure: Statistic, sample: Sample, scheme: OfRows) -> tuple[Source, Any]:
     """Return the source and the statistic of a binary measure."""
     fixed = measure.with_fixed_cells(sample.value, sample.count)
+    if isinstance(scheme, RowLabels):
+        return sample, fixed.evaluate
     if not isinstance(fixed, Binned):
         one_pass = None
         if isinstance(scheme, Labels):

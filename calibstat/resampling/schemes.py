@@ -90,6 +90,25 @@ class Labels:
         return predicted if self.truth is None else self.truth
 
 
+@dataclass(frozen=True, eq=False)
+class RowLabels:
+    """Labels of one event, row by row, each from a probability of its own, also where predictions are equal.
+
+    Attributes
+    ----------
+    cell : ndarray of int64, shape (n,)
+        The place of the prediction of each row among the distinct ones of a `Sample`.
+    chance : ndarray, shape (n, 2)
+        The probabilities of outcome 0 and of outcome 1 in each row.
+    weight : ndarray, shape (n,), or None
+        What each row counts; None for 1.
+    """
+
+    cell: np.ndarray
+    chance: np.ndarray
+    weight: np.ndarray | None
+
+
 @dataclass(frozen=True)
 class Pairs:
     """Pairs of prediction and label with replacement: the pairs bootstrap."""
@@ -114,5 +133,5 @@ class Swap:
     unit: np.ndarray | None = None
 
 
-OfRows = Labels | Pairs | Clusters | Consistency  # schemes for the rows of one model
+OfRows = Labels | RowLabels | Pairs | Clusters | Consistency  # schemes for the rows of one model
 Scheme = OfRows | Swap

@@ -18,6 +18,7 @@ from calibstat.resampling import (
     Labels,
     ModelPair,
     Pairs,
+    RowLabels,
     Stage,
     Swap,
     binary_cells,
@@ -28,7 +29,8 @@ from calibstat.resampling import (
 )
 
 WEIGHTED = weighted_sample(OUTCOME[:, 0] * 1.0, SAMPLE.value[CELL[:, 0] % 3], np.linspace(0.5, 2.0, N))
-SCHEMES = (Labels(), Consistency(), Pairs(), Clusters(UNIT), Swap(UNIT))
+EACH_ROW = RowLabels(CELL[:, 0] % 3, np.column_stack((np.linspace(1, 0, N), np.linspace(0, 1, N))), None)
+SCHEMES = (Labels(), EACH_ROW, Consistency(), Pairs(), Clusters(UNIT), Swap(UNIT))
 OF_COUNTS = {"Labels", "Consistency", "Pairs"}
 OF_ROWS = OF_COUNTS | {"Clusters"}
 
@@ -39,7 +41,7 @@ def of_predictions(*drawn):
 
 GROUPS = packed(np.linspace(0, 1, N), np.arange(N) % 2, 2, [np.arange(N) % 3 > 0, np.arange(N) < N])
 SOURCES = [
-    (SAMPLE, OF_COUNTS, lambda value, count, positives: float(count @ value + positives.sum())),
+    (SAMPLE, OF_COUNTS | {"RowLabels"}, lambda value, count, positives: float(count @ value + positives.sum())),
     (in_cells(SAMPLE, np.array([0, 0, 1])), OF_COUNTS, lambda count, residual, value: (count * residual).sum(axis=-1)),
     (in_cells(WEIGHTED, np.array([0, 0, 1])), OF_ROWS, lambda count, residual, value: (count * residual).sum(axis=-1)),
     (PREDICTIONS, OF_ROWS, of_predictions),

@@ -5,6 +5,9 @@ import pytest
 from class_draws import FALSE_ALARM, KEY, example, follows, frequency, words
 from scipy import stats
 
+import calibstat as cs
+from calibstat.data.weighted_sample import weighted_sample
+from calibstat.resampling import Draws, RowLabels, Stage, draw
 from calibstat.resampling.multiclass_labels import labels_of_rows
 
 DISTRIBUTIONS = {
@@ -83,3 +86,33 @@ def test_rows_of_a_resample_are_independent():
     assert follows(after, 20_000, np.outer(distribution, distribution).ravel())
     same = np.bincount(3 * labels[:, 0] + labels[:, 0], minlength=9)  # planted fault
     assert not follows(same, 40_000, np.outer(distribution, distribution).ravel())
+
+
+OF_ROWS = np.array([0.9, 0.1])  # of two rows of one prediction: none or both are positive with 0.09 each
+N = 4000
+
+
+def positives(sample, chance, cell, weight=None):
+    scheme = RowLabels(cell, np.column_stack((1 - chance, chance)), weight)
+    return draw(sample, scheme, lambda value, count, positives: positives.copy(), Draws(KEY, N), Stage.LABELS)
+
+
+def test_the_positives_of_tied_rows_of_an_event():
+    sample = cs.Sample.from_counts([0.5, 0.8], [2, 1], [1, 1])
+    found = positives(sample, np.append(OF_ROWS, 1.0), np.array([0, 0, 1]))
+    assert np.all(found[:, 1] == 1)  # a sure outcome
+    observed = np.bincount(found[:, 0].astype(int), minlength=3)
+    limit = stats.binom.isf(1e-4, N, 0.09), stats.binom.isf(1 - 1e-4, N, 0.09)
+    assert limit[1] <= observed[0] <= limit[0]
+    assert limit[1] <= observed[2] <= limit[0]
+    # the twin: of two rows of the mean probability none is positive in a quarter of the draws
+    shared = positives(sample, np.array([0.5, 0.5, 1.0]), np.array([0, 0, 1]))
+    assert np.count_nonzero(shared[:, 0] == 0) > limit[0]
+
+
+def test_rows_of_an_event_count_their_weights():
+    sample = weighted_sample(np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([0.25, 1.5]))
+    found = positives(sample, OF_ROWS, np.array([0, 0]), np.array([0.25, 1.5]))
+    assert set(np.unique(found)) == {0.0, 0.25, 1.5, 1.75}
+    only_heavy = np.count_nonzero(found == 1.5)  # 0.1 times 0.1
+    assert stats.binom.cdf(only_heavy, N, 0.01) > 1e-4 < stats.binom.sf(only_heavy - 1, N, 0.01)

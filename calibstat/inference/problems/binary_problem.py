@@ -20,7 +20,7 @@ from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.smaller_than_chance import smaller_than_chance
 from calibstat.measures.kinds.binary_kinds import Bracket, OfResiduals, Statistic
-from calibstat.resampling import Draws, Resampler
+from calibstat.resampling import Draws, Labels, Resampler, RowLabels
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.outcomes import OutcomeShares
 from calibstat.residuals.rows import INDEPENDENT, RowResiduals
@@ -87,6 +87,15 @@ class BinaryProblem(Problem):
 
     def canonical(self, function: str) -> BinaryProblem:
         return replace(self, data=replace(self.data, rows=None, summary=self.data.counted(function)))
+
+    def with_chances(self, chance: np.ndarray) -> tuple[BinaryProblem, OfRows]:
+        drawn = self.canonical("calibration_test")
+        if chance.ndim == 1:
+            return drawn, Labels(chance)
+        p = self.data.float_rows()[1]
+        order = resampling.canonical_order((p, chance[:, 1]), None, self.weight)[0]
+        weight = None if self.weight is None else self.weight[order]
+        return drawn, RowLabels(np.searchsorted(drawn.data.sample.value, p[order]), chance[order], weight)
 
     def of_drawn_clusters(self, unit: np.ndarray) -> BinaryProblem:
         rows, unit = sample_in_clusters(self.data, unit)

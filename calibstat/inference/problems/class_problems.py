@@ -24,7 +24,7 @@ from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.problem import Drawn, Problem
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.resampling import Draws, Resampler
+from calibstat.resampling import Draws, Labels, Resampler
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.classes import ClassResiduals, EachClassResiduals, RowCounts
 from calibstat.residuals.outcomes import EachClassShares
@@ -102,13 +102,23 @@ class MulticlassProblem(ProblemOfClasses):
             return self.of_drawn_clusters(None)
         return replace(self, data=replace(self.data, predictions=resampling.in_order(self.predictions)))
 
+    def with_chances(self, chance: np.ndarray) -> tuple[MulticlassProblem, OfRows]:
+        if self.measure.depends_on_order:
+            return self, Labels(chance)
+        order = resampling.canonical_order((*self._columns, *chance.T), None, self.weight)[0]
+        return self._in_order(order), Labels(chance[order])
+
     def of_drawn_clusters(self, unit: np.ndarray | None) -> MulticlassProblem:
         if self.measure.depends_on_order:
             return replace(self, unit=unit)
         order, in_order = resampling.canonical_order(self._columns, unit, self.weight)
+        return replace(self._in_order(order), unit=in_order)
+
+    def _in_order(self, order: np.ndarray) -> MulticlassProblem:
         weight = None if self.weight is None else self.weight[order]
-        data = replace(self.data, predictions=resampling.take(self.predictions, order), weight=weight)
-        return replace(self, data=data, unit=in_order)
+        return replace(
+            self, data=replace(self.data, predictions=resampling.take(self.predictions, order), weight=weight)
+        )
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
         return resampling.resampler(self.measure, self.predictions, scheme, stage, self.weight)
@@ -209,11 +219,19 @@ class ClassWiseProblem(ProblemOfClasses):
     def canonical(self, function: str) -> ClassWiseProblem:
         return self.of_drawn_clusters(None)
 
+    def with_chances(self, chance: np.ndarray) -> tuple[ClassWiseProblem, OfRows]:
+        order = resampling.canonical_order((*self._columns, *chance.T), None, self.weight)[0]
+        return self._in_order(order), Labels(chance[order])
+
     def of_drawn_clusters(self, unit: np.ndarray | None) -> ClassWiseProblem:
         order, in_order = resampling.canonical_order(self._columns, unit, self.data.weight)
+        return replace(self._in_order(order), unit=in_order)
+
+    def _in_order(self, order: np.ndarray) -> ClassWiseProblem:
         weight = None if self.data.weight is None else self.data.weight[order]
-        predictions = resampling.take(self.predictions, order)
-        return replace(self, data=replace(self.data, predictions=predictions, weight=weight), unit=in_order)
+        return replace(
+            self, data=replace(self.data, predictions=resampling.take(self.predictions, order), weight=weight)
+        )
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
         of_classes = resampling.resampler(self.measure, self.predictions, scheme, stage, self.data.weight)

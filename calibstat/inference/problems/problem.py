@@ -119,6 +119,10 @@ class Problem(ABC):
         """Return the problem as a function draws from it: summarised, or in an order that depends on what rows hold."""
 
     @abstractmethod
+    def with_chances(self, chance: np.ndarray) -> tuple[Problem, OfRows]:
+        """Return the problem as tests draw from it, and the scheme of outcomes from these chances of `Data.chances`."""
+
+    @abstractmethod
     def of_drawn_clusters(self, unit: np.ndarray) -> Problem:
         """Return the problem with its rows in an order that depends on what they hold, drawn in clusters `unit`."""
 
