@@ -118,8 +118,8 @@ class CalibrationMap:
                 f"{described(out)} of type {out.dtype}"
             )
         out = out.astype(np.float64) + 0.0
-        known: np.ndarray = ((out >= 0) & (out <= 1)).reshape(len(out), -1).all(axis=1)  # not of not-a-numbers
-        check_all(known, f"{self.name} to give probabilities in [0, 1]", out, GIVES)
+        known = ((out >= 0) & (out <= 1)).reshape(len(out), -1)  # false of not-a-numbers
+        check_all(np.asarray(known.all(axis=1)), f"{self.name} to give probabilities in [0, 1]", out, GIVES)
         return out
 
     def of_rows(self, null: Null) -> Null:

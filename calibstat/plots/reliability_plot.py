@@ -97,8 +97,11 @@ def say_level(diagrams: Sequence[Reliability]) -> str:
 def plot_bins(diagram: Reliability, ax: Axes, deviation: bool, size: float = 1.0) -> None:
     """Draw the diagonal, the CORP curve, the band and points; `size` is relative to a single diagram's marks."""
     color, x = colors(), diagram.mean_prediction
-    base = x if deviation else np.zeros_like(x)
+    base, style = x if deviation else np.zeros_like(x), dict[str, Any]()
     ax.plot([0, 1], [0, 0 if deviation else 1], label="calibrated", **DIAGONAL)
+    if diagram.expected is not None:
+        style = {"color": color["orange"], "linewidth": 1.4 * size, "linestyle": "--"}
+        ax.plot(x, diagram.expected - base, label=f"if {diagram.calibration_map} is right", **style)
     plot_curve(diagram, ax, deviation, size)
     kind = None if diagram.band is None else BANDS[diagram.band]
     marked = kind is not None and kind.compared == "frequency" and diagram.inside is not None
@@ -109,7 +112,7 @@ def plot_bins(diagram: Reliability, ax: Axes, deviation: bool, size: float = 1.0
             ax.vlines(x, low, high, color=pale(color["blue"], 0.35), linewidth=7 * size, zorder=1.5, label=label)
         elif kind.boxes:  # of the whole bin, because they are about its average
             width = np.maximum(diagram.right - diagram.left, NARROWEST * ax.get_xlim()[1])
-            style: dict[str, Any] = {"color": (*color["blue"], 0.22), "edgecolor": "white", "linewidth": size}
+            style = {"color": (*color["blue"], 0.22), "edgecolor": "white", "linewidth": size}
             ax.bar((diagram.left + diagram.right) / 2, high - low, width, low, label=label, **style)
         else:
             ax.vlines(x, low, high, color=color["blue"], linewidth=1.6 * size, label=label)

@@ -89,6 +89,10 @@ class Labels:
         """Return the probabilities from which labels are drawn."""
         return predicted if self.truth is None else self.truth
 
+    def of_sample(self, value: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what is drawn of a sample: its places among the predictions, ascending, its chances, and its rows."""
+        return np.arange(value.size), self.chances(value), count
+
 
 @dataclass(frozen=True, eq=False)
 class RowLabels:
@@ -107,6 +111,10 @@ class RowLabels:
     cell: np.ndarray
     chance: np.ndarray
     weight: np.ndarray | None
+
+    def of_sample(self, value: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what is drawn of a sample: its places among the predictions, ascending, its chances, and its rows."""
+        return self.cell, self.chance[:, 1], np.ones(self.cell.size)
 
 
 @dataclass(frozen=True)
@@ -133,5 +141,6 @@ class Swap:
     unit: np.ndarray | None = None
 
 
+GivenPredictions = Labels | RowLabels  # schemes that draw outcomes alone
 OfRows = Labels | RowLabels | Pairs | Clusters | Consistency  # schemes for the rows of one model
 Scheme = OfRows | Swap

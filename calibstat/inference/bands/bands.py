@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from calibstat.inference.bands.confidence_bands import pointwise_confidence, simultaneous_confidence
-from calibstat.inference.bands.consistency_bands import pointwise_consistency, simultaneous_consistency
+from calibstat.inference.bands.consistency_bands import binomial_bars, pointwise_consistency, simultaneous_consistency
 from calibstat.inference.bands.monotone_band import monotone_confidence
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.output.wording import level_text, percent
@@ -27,27 +27,36 @@ class BandKind:
     compared : {"frequency", "mean_prediction"} or None
         What in each bin is compared with it; None if it has no bars.
     promise : callable
-        ``promise(level, n_bins)``, what it holds, and on what condition, in a sentence.
+        ``promise(level, n_bins, model)``, what it holds, and on what condition, in a sentence; `model` says in words
+        where outcomes come from under the null hypothesis.
     boxes : bool
         Whether it is about the average over the rows of a bin, and so drawn across the bin.
     of_clusters : callable or None
         ``of_clusters(level, n_bins)``, what it says of rows in clusters; None if it takes none.
     why_no_clusters : str
         The reason if it takes none.
+    why_no_map : str
+        The reason if it takes no calibration map as the null hypothesis; empty if it takes one.
     """
 
     make: Callable[[Bins, float, Draws], Band]
     name: str
     compared: str | None
-    promise: Callable[[float, int], str]
+    promise: Callable[[float, int, str], str]
     boxes: bool = False
     of_clusters: Callable[[float, int], str] | None = None
     why_no_clusters: str = ""
+    why_no_map: str = ""
 
 
-def _alone(what: str, more: str = "") -> Callable[[float, int], str]:
-    return lambda level, bins: (
-        f"Each bar stands alone: all {bins} hold {what} with probability of only about {percent(level**bins)}{more}."
+CALIBRATED = "a calibrated model"
+OF_OUTCOMES = "it is about the outcomes, whatever is predicted"
+
+
+def _alone(what: str = "", more: str = "") -> Callable[[float, int, str], str]:
+    return lambda level, bins, model: (
+        f"Each bar stands alone: all {bins} hold {what or model} with probability of only about "
+        f"{percent(level**bins)}{more}."
     )
 
 
@@ -57,9 +66,9 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
             simultaneous_consistency,
             "simultaneous consistency band",
             "frequency",
-            lambda level, bins: (
-                "The frequencies of a calibrated model with independent outcomes leave it anywhere with probability at "
-                f"most {level_text(1 - level)}."
+            lambda level, bins, model: (
+                f"The frequencies of {model} with independent outcomes leave it anywhere with probability at most "
+                f"{level_text(1 - level)}."
             ),
             of_clusters=lambda level, bins: (
                 "It is the widest of bands by signs of clusters, by independent labels and, in bins of few events, by "
@@ -71,7 +80,7 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
             simultaneous_confidence,
             "simultaneous confidence band",
             "mean_prediction",
-            lambda level, bins: (
+            lambda level, bins, model: (
                 "It covers the average outcome probability of the rows of every bin, given their predictions, with "
                 f"probability at least {level_text(level)} if outcomes are independent."
             ),
@@ -80,31 +89,42 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
                 "It aims to cover the average outcome probability of every bin with probability at least "
                 f"{level_text(level)} if clusters are independent: each is a score interval of whole clusters."
             ),
+            why_no_map=OF_OUTCOMES,
         ),
         "monotone": BandKind(
             monotone_confidence,
             "confidence band of a non-decreasing curve",
             None,
-            lambda level, bins: (
+            lambda level, bins, model: (
                 "If the outcome probability never falls as the prediction rises and outcomes are independent, it "
                 f"covers the whole curve with probability at least {level_text(level)}. It is a picture, not a test of "
                 "calibration."
             ),
             why_no_clusters="the limits of Clopper and Pearson take outcomes as independent",
+            why_no_map=OF_OUTCOMES,
         ),
         "pointwise_consistency": BandKind(
             pointwise_consistency,
             "pointwise consistency bars",
             "frequency",
-            _alone("a calibrated model", ", more if bins hold few rows"),
+            _alone(more=", more if bins hold few rows"),
             why_no_clusters="it draws rows, and an outcome for each, one by one",
+            why_no_map="it draws the rows too, and an outcome for each from its prediction",
+        ),
+        "binomial": BandKind(
+            binomial_bars,
+            "pointwise binomial bars",
+            "frequency",
+            _alone(more=", more if bins hold few rows or the predictions of a bin differ"),
+            why_no_clusters="a binomial number has independent outcomes",
         ),
         "pointwise_confidence": BandKind(
             pointwise_confidence,
             "pointwise confidence bars",
             "mean_prediction",
             _alone("the true frequencies"),
-            of_clusters=_alone("the true frequencies"),
+            of_clusters=lambda level, bins: _alone("the true frequencies")(level, bins, CALIBRATED),
+            why_no_map=OF_OUTCOMES,
         ),
     }
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from calibstat import resampling
 from calibstat.bounds.isotonic_interval import pooled
 from calibstat.inference.bands.bands_of_clusters import bins_of_few_events, curves_of_clusters, in_bins
 from calibstat.inference.bands.reliability_bands import Band, Bins, Steps
-from calibstat.resampling import Consistency, Draws, Labels, Stage, in_cells
+from calibstat.resampling import Consistency, Draws, Stage, in_cells
 from calibstat.resampling.poisson_binomial import pmf_of_many_positives
 
 PLACES = 50  # distinct predictions that all have a place in the band of the CORP curve; of more, twice as many have
@@ -80,9 +81,9 @@ def _frequencies_if_calibrated(bins: Bins, level: float) -> tuple[np.ndarray, np
     Given the predictions, the numbers of positives of the bins are independent and of known (Poisson-binomial)
     distributions, so the probability that none is in its tails is a product and the largest common tail is exact.
     """
-    value, count, _ = bins.sample.arrays
-    parts = [slice(i, j + 1) for i, j in zip(bins.first, bins.last, strict=True)]
-    pmfs = [pmf_of_many_positives(value[part], count[part]) for part in parts]
+    cell, chance, rows = bins.drawn()
+    ends = np.append(np.searchsorted(cell, bins.full), cell.size)
+    pmfs = [pmf_of_many_positives(chance[i:j], rows[i:j]) for i, j in pairwise(ends)]
     pmf = np.concatenate([mass for _, mass in pmfs])
     tail = np.concatenate([np.minimum(mass.cumsum(), mass[::-1].cumsum()[::-1]) for _, mass in pmfs])
     positives = np.concatenate([least + np.arange(mass.size) for least, mass in pmfs])
@@ -114,7 +115,7 @@ def _drawn_frequencies(bins: Bins, level: float, draws: Draws) -> tuple[np.ndarr
     def frequencies(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         return np.asarray((residual + value)[..., bins.full] * bins.sample.n / bins.count)
 
-    drawn = resampling.draw(in_cells(bins.sample, bins.cell), Labels(), frequencies, draws, Stage.BARS)
+    drawn = resampling.draw(in_cells(bins.sample, bins.cell), bins.outcomes, frequencies, draws, Stage.BARS)
     low, high = _envelope(drawn, bins.frequency, level, bins.sample.n)
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
@@ -152,7 +153,7 @@ def _corp_if_calibrated(bins: Bins, few: np.ndarray | None, level: float, draws:
         mean, stop = pooled(count, positives)  # every prediction has rows
         return mean[stop.searchsorted(index, "right")]
 
-    drawn = resampling.draw(sample, Labels(), curve, draws, Stage.BARS)
+    drawn = resampling.draw(sample, bins.outcomes, curve, draws, Stage.BARS)
     observed = curve(*sample.arrays)
     low, high = _envelope(drawn, observed, level, sample.n)
     if bins.clusters is not None and few is not None:
@@ -194,3 +195,18 @@ def pointwise_consistency(bins: Bins, level: float, draws: Draws) -> Band:
     tail = (1 - level) / 2
     low, high = (np.clip(bins.mean + percentile(q), 0, 1) for q in (tail, 1 - tail))
     return Band(low, high, n_resamples=draws.n)
+
+
+def binomial_bars(bins: Bins, level: float, draws: Draws) -> Band:
+    """Return for each bin the quantiles of a binomial share whose chance is the mean one of the rows.
+
+    Rows of a bin with different chances make the share less variable, so the bars are if anything too wide (Hoeffding
+    1956).
+    """
+    if bins.sample.weighted is not None:
+        raise ValueError("expected rows without sample_weight for band='binomial', found rows with weights")
+    from scipy.stats import binom
+
+    tail, expected = (1 - level) / 2, bins.expected
+    low, high = binom.ppf(tail, bins.count, expected), binom.isf(tail, bins.count, expected)
+    return Band(np.maximum(low, 0) / bins.count, np.maximum(high, 0) / bins.count)

@@ -20,7 +20,7 @@ from calibstat.data.checks import check_level
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens, EachClass, Lens
 from calibstat.data.models import Predicted
-from calibstat.data.null_hypothesis import EVENT_NULL
+from calibstat.data.null_hypothesis import EVENT_NULL, CalibrationMap
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample, need_counts
 from calibstat.inference.bands.bands import BANDS
@@ -34,7 +34,7 @@ from calibstat.measures.binned import ECE
 from calibstat.measures.bins import Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
 from calibstat.measures.canonical_ce import CanonicalCE
 from calibstat.measures.curve_errors import L1
-from calibstat.resampling import Draws, canonical_order
+from calibstat.resampling import Draws, GivenPredictions, Labels, canonical_order
 from calibstat.resampling.rng import Rng
 from calibstat.result import read_only
 
@@ -48,6 +48,7 @@ class ReliabilityArguments(TypedDict, total=False):
     n_bins: int | str | None
     strategy: Strategy
     band: str | None
+    null: Any
     level: float
     interval: bool
     shape: str | Shape | None
@@ -136,6 +137,7 @@ def reliability(
     n_bins: int | str | None = "auto",
     strategy: Strategy = "uniform",
     band: str | None = "consistency",
+    null: Any = None,
     level: float = 0.95,
     interval: bool = True,
     shape: str | Shape | None = None,
@@ -171,12 +173,17 @@ def reliability(
     strategy : {"uniform", "quantile"} or sequence of float
         Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts. For
         several classes "uniform", a grid on the simplex, or "tree", cells grown on the predictions.
-    band : {"consistency", "confidence", "monotone", "pointwise_consistency", "pointwise_confidence"} or None
+    band : str or None
         "consistency": where the frequencies of all bins at once, and all of the CORP curve, would lie if the model
         were calibrated. "confidence": limits for the average outcome probabilities of the rows of all bins at once.
         "monotone": a confidence band of the whole curve of outcome probabilities, if it does not decrease.
-        `pointwise_...`: bars of which each holds by itself only: percentiles of consistency resampling, Wilson's
-        interval. None: no band.
+        Bars of which each holds by itself only: "pointwise_consistency", percentiles of consistency resampling,
+        "binomial", quantiles of a binomial share of the mean prediction, and "pointwise_confidence", Wilson's interval.
+        None: no band.
+    null : None, fitted recalibrator or callable
+        A calibration map, as for `calibration_test`, by which the bands "consistency" and "binomial" are drawn: where
+        frequencies would lie if outcomes came from it. Of one event or of each class, with independent rows of equal
+        weight.
     level : float
         Probability of the whole band, of pointwise bars of each bar, in (0, 1). For several classes of the band
         of each class. Also the confidence level of the interval.
@@ -225,6 +232,7 @@ def reliability(
     * "monotone": Clopper and Pearson's limits for many intervals of predictions, Bonferroni's correction. Where the
       lower line is above the upper one (`crosses`), the curve does decrease; it may do so without a sign, and then the
       band may miss it. A diagonal inside the band is not evidence of calibration: use `calibration_test`.
+    * "binomial": the rows of a bin may differ, which makes its share less variable: too wide rather than too narrow.
     * "pointwise_consistency": draws rows with replacement and an outcome for each from its prediction, takes frequency
       minus mean prediction in each bin, and puts its percentiles around the observed mean prediction, kept within
       [0, 1]. Resamples in which a bin is empty do not count for that bin; quantile bins keep the observed edges.
@@ -283,19 +291,22 @@ def reliability(
     draws = Draws.of(rng, n_resamples, n_jobs)
     if shape is not None:
         need_independent_rows(data, "shape")
+    chance, calibration_map = (None, "") if null is None else _explained(data, null, band)
     seen, unit = data.seen(), data.unit
     usual = isinstance(n_bins, str) and n_bins == "auto"
     several = 5  # a grid has bins in each coordinate, so many cells
     n_bins = USUAL_BINS if usual else n_bins
 
-    def drawn(data: BinaryData, cut: Strategy) -> Reliability:
-        error = _interval(data, unit, ECE(n_bins=n_bins, strategy=cut), float(level), draws) if interval else None
-        diagram = _binary(data, unit, n_bins, cut, band, float(level), draws, error)
+    def drawn(data: BinaryData, cut: Strategy, chance: np.ndarray | None) -> Reliability:
+        ece = ECE(n_bins=n_bins, strategy=cut)
+        error = _interval(data, unit, ece, float(level), draws) if interval else None
+        outcomes = Labels() if chance is None else BinaryProblem(ece, data).with_chances(chance)[1]
+        diagram = _binary(data, unit, n_bins, cut, band, float(level), draws, error, outcomes, calibration_map)
         return diagram if shape is None else replace(diagram, without_bins=_of_curves(data, shape, level, draws))
 
     def binary(data: BinaryData) -> Reliability:
         equal = isinstance(strategy, str) and strategy == "uniform"
-        return drawn(data, "quantile" if usual and equal and is_rare(data.sample) else strategy)
+        return drawn(data, "quantile" if usual and equal and is_rare(data.sample) else strategy, chance)
 
     def need_no_shape(lens: object) -> None:
         if shape is not None:
@@ -304,12 +315,15 @@ def reliability(
     def class_wise(data: ClassWiseData) -> ClassWiseReliability:
         need_no_shape(data.lens)
         names = data.predictions.names
-        diagrams = tuple(drawn(event, strategy) for event in data.events())
+        of_class = [None] * len(names) if chance is None else [np.column_stack((1 - c, c)) for c in chance.T]
+        diagrams = tuple(drawn(event, strategy, c) for event, c in zip(data.events(), of_class, strict=True))
         error = ClassWiseProblem(ECE(n_bins=n_bins, strategy=strategy), data, None).estimate()
         return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
 
     def canonical(data: MulticlassData) -> SimplexReliability:
         need_no_shape(data.lens)
+        if null is not None:
+            raise ValueError(f"expected a lens that shows one event, or each class, with null=, found {data.lens}")
         if unit is not None:
             raise ValueError(f"expected no cluster= for a diagram without a band, of {data.lens}; found one")
         data.need_no_weights("reliability", "cells of the simplex are drawn as counts of rows")
@@ -354,12 +368,14 @@ def _binary(
     level: float,
     draws: Draws,
     interval: ConfidenceInterval | None,
+    outcomes: GivenPredictions,
+    calibration_map: str,
 ) -> Reliability:
     """Compare observed frequency and mean prediction bin by bin."""
     sample = data.sample
     value, count, positives = sample.arrays
     cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
-    bins = Bins.of(sample, cell, None if unit is None else _table(data, unit))
+    bins = Bins.of(sample, cell, None if unit is None else _table(data, unit), outcomes)
     drawn = Band()
     if band is not None:
         need_counts(sample, f"band={band!r}")
@@ -394,7 +410,19 @@ def _binary(
         interval=interval,
         clusters="" if unit is None else clusters_in_words(unit, data.weight),
         effective_n=None if sample.weighted is None else float(sample.n),
+        calibration_map=calibration_map,
+        expected=read_only(bins.expected) if calibration_map else None,
     )
+
+
+def _explained(data: Data, null: object, band: str | None) -> tuple[np.ndarray, str]:
+    """Return the chances of outcomes by a calibration map, and its name; raise where no band is drawn by it."""
+    why = "nothing is drawn" if band is None else BANDS[band].why_no_map
+    if why:
+        raise ValueError(f"expected no null= with band={band!r}, found one: {why}")
+    need_independent_rows(data, "null")
+    known = CalibrationMap.of(null)
+    return data.chances(known), known.name
 
 
 def _table(data: BinaryData, unit: np.ndarray) -> RowTable:

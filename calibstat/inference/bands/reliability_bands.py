@@ -9,6 +9,9 @@ import numpy as np
 from calibstat.bounds.residual_tables import RowTable
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
+from calibstat.resampling import GivenPredictions, Labels
+
+CALIBRATED = Labels()
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,8 @@ class Bins:
 
     `cell` is the bin of each distinct prediction, ascending, and `full` are the bins that occur; `count`, `mean` and
     `frequency` are their rows, mean predictions and shares of outcome 1. `clusters` is the table of the rows at their
-    distinct predictions, if they are in clusters.
+    distinct predictions, if they are in clusters. `outcomes` draws outcomes under the null hypothesis: by default of
+    calibration.
     """
 
     sample: Sample
@@ -27,21 +31,39 @@ class Bins:
     mean: np.ndarray
     frequency: np.ndarray
     clusters: RowTable | None = None
+    outcomes: GivenPredictions = CALIBRATED
 
     @classmethod
-    def of(cls, sample: Sample, cell: np.ndarray, clusters: RowTable | None = None) -> Bins:
+    def of(
+        cls,
+        sample: Sample,
+        cell: np.ndarray,
+        clusters: RowTable | None = None,
+        outcomes: GivenPredictions = CALIBRATED,
+    ) -> Bins:
         """Sum up the rows of each bin."""
         count, residual, value = cell_sums(cell, *sample.arrays)
         full = np.flatnonzero(count)
         scale = sample.count.sum() / count[full]
         mean = np.clip(value[full] * scale, 0, 1)
         frequency = np.clip((value + residual)[full] * scale, 0, 1)
-        return cls(sample, cell, full, count[full], mean, frequency, clusters)
+        return cls(sample, cell, full, count[full], mean, frequency, clusters, outcomes)
 
     @property
     def positives(self) -> np.ndarray:
         """Rows with outcome 1 in each bin, of a sample of counts."""
         return np.rint(self.frequency * self.count)
+
+    def drawn(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what is drawn under the null hypothesis: its bins, ascending, its chances, and its numbers of rows."""
+        place, chance, rows = self.outcomes.of_sample(self.sample.value, self.sample.count)
+        return self.cell[place], chance, rows
+
+    @property
+    def expected(self) -> np.ndarray:
+        """The mean chance of outcome 1 in each bin under the null hypothesis."""
+        cell, chance, rows = self.drawn()
+        return np.clip((np.bincount(cell, chance * rows) / np.maximum(np.bincount(cell, rows), 1))[self.full], 0, 1)
 
     @property
     def first(self) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.named_lens import NamedLens
-from calibstat.inference.bands.bands import BANDS
+from calibstat.inference.bands.bands import BANDS, CALIBRATED
 from calibstat.inference.bands.reliability_bands import Steps
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.output.wording import level_text
@@ -41,8 +41,8 @@ class Reliability(NotedResult):
         of a calibrated model (at all predictions, if at most 50 are distinct), with "monotone" of the outcome
         probability. Else None. Between two of these predictions
         the lower end belongs to the left one and the upper end to the right one; see `curve_at`.
-    band : {"consistency", "confidence", "monotone", "pointwise_consistency", "pointwise_confidence"} or None
-        The kind of band.
+    band : str or None
+        The kind of band, as for `reliability`.
     band_level : float or None
         The probability of the whole band; if pointwise, of each bar taken alone.
     corp_value, corp_frequency, corp_count : ndarray, shape (n_corners,)
@@ -63,6 +63,10 @@ class Reliability(NotedResult):
         The number of clusters and of their rows, in words; empty if rows were taken as independent.
     without_bins : ConfidenceInterval or None
         The honest interval of the error without bins, `l1`, with its condition; None without `shape`.
+    calibration_map : str
+        The calibration map by which the band is drawn, in words; empty if by calibration.
+    expected : ndarray, shape (n_bins_used,), or None
+        Mean of that map over the rows of each bin; None without a map.
     """
 
     mean_prediction: np.ndarray
@@ -87,6 +91,8 @@ class Reliability(NotedResult):
     interval: ConfidenceInterval | None = None
     clusters: str = ""
     without_bins: ConfidenceInterval | None = None
+    calibration_map: str = ""
+    expected: np.ndarray | None = None
 
     @property
     def error(self) -> float:
@@ -146,7 +152,7 @@ class Reliability(NotedResult):
         """Return a data frame with one row for each bin."""
         import pandas as pd
 
-        columns = ("left", "right", "count", "mean_prediction", "frequency", "low", "high", "inside")
+        columns = ("left", "right", "count", "mean_prediction", "expected", "frequency", "low", "high", "inside")
         return pd.DataFrame({name: getattr(self, name) for name in columns if getattr(self, name) is not None})
 
     def __str__(self) -> str:
@@ -161,8 +167,11 @@ class Reliability(NotedResult):
         if self.band is None or self.band_level is None:
             return f"{text}."
         kind = BANDS[self.band]
-        promises = kind.of_clusters if self.clusters and kind.of_clusters is not None else kind.promise
-        band, promise = f"{level_text(self.band_level)} {kind.name}", promises(self.band_level, bins)
+        model = f"a model that {self.calibration_map} explains" if self.calibration_map else CALIBRATED
+        in_clusters = kind.of_clusters if self.clusters else None
+        of_rows = kind.promise(self.band_level, bins, model)
+        promise = of_rows if in_clusters is None else in_clusters(self.band_level, bins)
+        band = f"{level_text(self.band_level)} {kind.name}"
         if kind.compared is None:
             text += f", and the {band}."
         else:

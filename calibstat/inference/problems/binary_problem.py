@@ -20,7 +20,7 @@ from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.smaller_than_chance import smaller_than_chance
 from calibstat.measures.kinds.binary_kinds import Bracket, OfResiduals, Statistic
-from calibstat.resampling import Draws, Labels, Resampler, RowLabels
+from calibstat.resampling import Draws, GivenPredictions, Labels, Resampler, RowLabels
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.outcomes import OutcomeShares
 from calibstat.residuals.rows import INDEPENDENT, RowResiduals
@@ -88,7 +88,7 @@ class BinaryProblem(Problem):
     def canonical(self, function: str) -> BinaryProblem:
         return replace(self, data=replace(self.data, rows=None, summary=self.data.counted(function)))
 
-    def with_chances(self, chance: np.ndarray) -> tuple[BinaryProblem, OfRows]:
+    def with_chances(self, chance: np.ndarray) -> tuple[BinaryProblem, GivenPredictions]:
         drawn = self.canonical("calibration_test")
         if chance.ndim == 1:
             return drawn, Labels(chance)

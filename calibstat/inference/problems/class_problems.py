@@ -24,7 +24,7 @@ from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.problem import Drawn, Problem
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.resampling import Draws, Labels, Resampler
+from calibstat.resampling import Draws, GivenPredictions, Labels, Resampler
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.classes import ClassResiduals, EachClassResiduals, RowCounts
 from calibstat.residuals.outcomes import EachClassShares
@@ -102,7 +102,7 @@ class MulticlassProblem(ProblemOfClasses):
             return self.of_drawn_clusters(None)
         return replace(self, data=replace(self.data, predictions=resampling.in_order(self.predictions)))
 
-    def with_chances(self, chance: np.ndarray) -> tuple[MulticlassProblem, OfRows]:
+    def with_chances(self, chance: np.ndarray) -> tuple[MulticlassProblem, GivenPredictions]:
         if self.measure.depends_on_order:
             return self, Labels(chance)
         order = resampling.canonical_order((*self._columns, *chance.T), None, self.weight)[0]
@@ -219,7 +219,7 @@ class ClassWiseProblem(ProblemOfClasses):
     def canonical(self, function: str) -> ClassWiseProblem:
         return self.of_drawn_clusters(None)
 
-    def with_chances(self, chance: np.ndarray) -> tuple[ClassWiseProblem, OfRows]:
+    def with_chances(self, chance: np.ndarray) -> tuple[ClassWiseProblem, GivenPredictions]:
         order = resampling.canonical_order((*self._columns, *chance.T), None, self.weight)[0]
         return self._in_order(order), Labels(chance[order])
 

@@ -21,7 +21,7 @@ from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.smaller_than_chance import is_small
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Bracket
-from calibstat.resampling import Clusters, Draws, Labels, Pairs, Resampler, Stage
+from calibstat.resampling import Clusters, Draws, GivenPredictions, Labels, Pairs, Resampler, Stage
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.rows import RowResiduals
 from calibstat.residuals.table import Residuals
@@ -119,7 +119,7 @@ class Problem(ABC):
         """Return the problem as a function draws from it: summarised, or in an order that depends on what rows hold."""
 
     @abstractmethod
-    def with_chances(self, chance: np.ndarray) -> tuple[Problem, OfRows]:
+    def with_chances(self, chance: np.ndarray) -> tuple[Problem, GivenPredictions]:
         """Return the problem as tests draw from it, and the scheme of outcomes from these chances of `Data.chances`."""
 
     @abstractmethod

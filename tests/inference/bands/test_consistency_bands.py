@@ -301,3 +301,90 @@ def test_a_billion_rows_have_a_band():
     deviation = np.sqrt(value * (1 - value) / 1e8)
     np.testing.assert_allclose((found.high - value) / deviation, 2.799, rtol=1e-3)
     np.testing.assert_allclose((value - found.low) / deviation, 2.799, rtol=1e-3)
+
+
+# --- a calibration map as the null hypothesis, and binomial bars ------------------------------------------------------
+
+
+def squared(v):
+    return v**2
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_band_of_a_map_is_the_largest_that_keeps_the_level(name, level):
+    value, count = np.array(SAMPLES[name][0]), np.array(SAMPLES[name][1])
+    positives = outcomes(count)
+    chance, sums = chances(squared(value), count, positives), bin_sums(value, positives)
+    sample = cs.Sample.from_counts(value, count, np.zeros(count.size))
+    found = cs.reliability(sample, n_bins=3, level=level, null=squared, interval=False, n_resamples=99, rng=1)
+    assert leaving(found, sums, chance) <= 1 - level + 1e-12
+    possible = chance > 0
+    ends = largest_tails(sums[possible], chance[possible], level)
+    np.testing.assert_allclose((found.low * found.count, found.high * found.count), ends, atol=1e-9)
+    plain = cs.reliability(sample, n_bins=3, level=level, interval=False, n_resamples=99, rng=1)
+    assert plain.expected is None
+    number = np.ceil(value * 3).clip(1)
+    mean = [np.average(squared(value)[number == b], weights=count[number == b]) for b in np.unique(number)]
+    np.testing.assert_allclose(found.expected, mean, atol=1e-15)
+
+
+def test_the_band_of_a_map_of_vectors_is_of_each_row():
+    """Two rows of one confidence that are right with .9 and .1: none or both are in .18, and one in .82."""
+    prob = np.array([[0.6, 0.4, 0.0], [0.6, 0.0, 0.4]])
+    chance = np.array([[0.9, 0.1, 0.0], [0.1, 0.9, 0.0]])
+    found = cs.reliability([0, 0], prob, null=lambda p: chance, level=0.8, interval=False, n_resamples=99, rng=1)
+    np.testing.assert_array_equal((found.low, found.high), ([0.5], [0.5]))
+    shared = cs.reliability([0, 0], prob, null=lambda p: np.full((2, 3), [0.5, 0.5, 0.0]), level=0.8, interval=False,
+                            n_resamples=99, rng=1)  # fmt: skip
+    np.testing.assert_array_equal((shared.low, shared.high), ([0.0], [1.0]))
+    given = {"null": lambda p: chance, "n_bins": 1, "interval": False, "n_resamples": 99}
+    each = cs.reliability([0, 0], prob, lens="class_wise", rng=1, **given)
+    np.testing.assert_allclose([one.expected[0] for one in each.diagrams], [0.5, 0.5, 0.0])
+
+
+def test_the_corp_curve_of_a_map_keeps_to_its_band():
+    y, p = cs.generators.temperature(2).sample(400, rng=3)
+    right = cs.generators.temperature(2).curve
+    assert cs.reliability(y, p, null=right, interval=False, rng=1).corp_inside
+    assert not cs.reliability(y, p, interval=False, rng=1).corp_inside
+
+
+@given(data=weighted_rows(), level=st.sampled_from(LEVELS), n_bins=st.integers(1, 5))
+def test_binomial_bars_are_quantiles(data, level, n_bins):
+    y, p, weight = data
+    sample = cs.Sample.from_rows(y, p, weight)
+    for null in (None, squared):
+        found = cs.reliability(sample, n_bins=n_bins, band="binomial", level=level, null=null, interval=False)
+        mean, tail = found.mean_prediction if null is None else found.expected, (1 - level) / 2
+        low, high = np.rint(found.low * found.count), np.rint(found.high * found.count)
+        slack = 1e-9
+        assert np.all(binom.cdf(low - 1, found.count, mean) <= tail + slack)
+        assert np.all(binom.cdf(low, found.count, mean) >= tail - slack)
+        assert np.all(binom.sf(high, found.count, mean) <= tail + slack)
+        assert np.all(binom.sf(high - 1, found.count, mean) >= tail - slack)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"band": "confidence"}, "expected no null= with band='confidence', found one: it is about the outcomes"),
+        ({"band": "pointwise_consistency"}, "found one: it draws the rows too"),
+        ({"band": None}, "expected no null= with band=None, found one: nothing is drawn"),
+        ({"sample_weight": np.arange(1, 61)}, "expected independent rows of equal weight with null=, found weights"),
+        ({"cluster": np.arange(60)}, "expected independent rows of equal weight with null=, found clusters"),
+    ],
+)
+def test_where_a_map_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        cs.reliability([0, 1, 1] * 20, [0.2, 0.4, 0.9] * 20, null=squared, **given)
+
+
+def test_vectors_have_no_band_of_a_map():
+    with pytest.raises(ValueError, match="expected a lens that shows one event, or each class, with null="):
+        cs.reliability([0, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]], lens="canonical", null=lambda p: p)
+
+
+def test_binomial_bars_count_rows():
+    with pytest.raises(ValueError, match="without sample_weight for band='binomial'"):
+        cs.reliability([0, 1], [0.2, 0.9], band="binomial", sample_weight=[0.5, 1.5], interval=False)
