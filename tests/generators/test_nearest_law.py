@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import linprog
 
 from calibstat.generators import temperature
-from calibstat.measures.distances import LowerDistance
 from calibstat.generators.nearest_law import nearest_law
+from calibstat.measures.distances import LowerDistance
 
 
 def summary(seed):
