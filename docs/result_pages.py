@@ -36,7 +36,7 @@ def fields(documented: type[Result]) -> list[list[str]]:
         part = re.split(r"\n\n[A-Z]\w+\n-+\n", text.partition("Attributes\n----------\n")[2])[0]
         for line in part.splitlines():
             if entry := ENTRY.match(line):
-                rows[entry[1]] = [f"`{entry[1].replace(', ', '`, `')}`", entry[2].replace("|", "or"), ""]
+                rows[entry[1]] = [f"`{entry[1].replace(', ', '`, `')}`", f"`{entry[2]}`", ""]
                 meaning = rows[entry[1]]
             elif line.strip() and rows:
                 meaning[2] += f" {line.strip()}"
@@ -73,7 +73,10 @@ def result_page(name: str) -> str:
 def results_table() -> str:
     """List the classes of results."""
     loaded = classes()
-    rows = [[f"[{name}]({name}.md)", calls_of(name), "yes" if is_drawn(loaded[name]) else "no"] for name in RESULTS]
+    rows = [
+        [f"[{name}]({name}.md)", calls_of(name), "drawn by `cs.plot`" if is_drawn(loaded[name]) else "no picture"]
+        for name in RESULTS
+    ]
     return rows_of(["result", "returned by", "picture"], rows)
 
 
