@@ -1,4 +1,8 @@
-"""The decorator of all kernels: compiled by Numba, cached on disk, without the interpreter lock."""
+"""The decorator of all kernels: compiled by Numba, cached on disk, without the interpreter lock.
+
+Where Numba is not installed, as in a browser, a kernel is the Python function itself, with the same numbers, or what
+`without_numba` names in its place.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +16,26 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import njit
-from numba.core import event
+import numpy as np
+
+try:
+    from numba import njit
+    from numba.core import event
+except ModuleNotFoundError as error:
+    if error.name != "numba":
+        raise
+    njit = None  # type: ignore[assignment]
 
 # No code in C calls a kernel: without a function for it each takes less time to compile.
 OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+IN_ARRAYS: dict[str, Callable[..., Any]] = {}  # what `without_numba` named, by kernel
 
 
 def jit(function: Kernel) -> Kernel:
     """Compile a function at its first call, and cache the result on disk if a folder for that can be written to."""
+    if njit is None:
+        return _silent(function)
     if _can_be_kept(Path(inspect.getfile(function)).parent):
         try:
             return cast(Kernel, njit(cache=True, **OPTIONS)(function))
@@ -30,6 +44,25 @@ def jit(function: Kernel) -> Kernel:
                 raise
     _warn_once()
     return cast(Kernel, njit(**OPTIONS)(function))
+
+
+def without_numba(in_arrays: Callable[..., Any]) -> Callable[[Kernel], Kernel]:
+    """Name the function of NumPy's arrays that is called in place of a kernel where Numba is not installed.
+
+    It takes the same arguments, fills in and returns the same numbers, and draws from the same words, so that only the
+    order of sums differs. Kernels that no loop over many rows calls need none.
+    """
+
+    def chosen(kernel: Kernel) -> Kernel:
+        IN_ARRAYS[f"{in_arrays.__module__}.{kernel.__name__}"] = _silent(in_arrays)
+        return kernel if njit is not None else cast(Kernel, _silent(in_arrays))
+
+    return chosen
+
+
+def _silent(function: Kernel) -> Kernel:
+    """Compute without warnings, as compiled code does: words of 64 bits are meant to wrap around."""
+    return cast(Kernel, np.errstate(all="ignore")(function))
 
 
 def _can_be_kept(sources: Path) -> bool:
@@ -52,28 +85,29 @@ def _warn_once() -> None:
     )
 
 
-class _NoCollection(event.Listener):
-    """Python looks for no cyclic garbage while a kernel is compiled.
+if njit is not None:
 
-    The compiler makes millions of objects and keeps most of them until it ends: to look through these again and again
-    took a fifth of its time.
-    """
+    class _NoCollection(event.Listener):
+        """Python looks for no cyclic garbage while a kernel is compiled.
 
-    def __init__(self) -> None:
-        self._lock, self._nested, self._was_on = threading.Lock(), 0, False
+        The compiler makes millions of objects and keeps most of them until it ends: to look through these again and
+        again took a fifth of its time.
+        """
 
-    def on_start(self, compilation: event.Event) -> None:
-        with self._lock:
-            if self._nested == 0:
-                self._was_on = gc.isenabled()
-                gc.disable()
-            self._nested += 1
+        def __init__(self) -> None:
+            self._lock, self._nested, self._was_on = threading.Lock(), 0, False
 
-    def on_end(self, compilation: event.Event) -> None:
-        with self._lock:
-            self._nested -= 1
-            if self._nested == 0 and self._was_on:
-                gc.enable()
+        def on_start(self, compilation: event.Event) -> None:
+            with self._lock:
+                if self._nested == 0:
+                    self._was_on = gc.isenabled()
+                    gc.disable()
+                self._nested += 1
 
+        def on_end(self, compilation: event.Event) -> None:
+            with self._lock:
+                self._nested -= 1
+                if self._nested == 0 and self._was_on:
+                    gc.enable()
 
-event.register("numba:compile", _NoCollection())
+    event.register("numba:compile", _NoCollection())

@@ -17,7 +17,7 @@ from numba.core import event
 from numba.core.registry import CPUDispatcher
 
 import calibstat
-from calibstat.compiled import OPTIONS
+from calibstat.compiled import IN_ARRAYS, OPTIONS
 
 
 def numbers(found):
@@ -53,6 +53,13 @@ def test_compiled_function_equals_python(name, monkeypatch):
             return functions[name].py_func(*arguments)
 
     check_compiled(functions[name], plain, INPUTS[name])
+
+
+@pytest.mark.parametrize("name", IN_ARRAYS)
+def test_function_of_arrays_equals_the_compiled_one(name):
+    """What is called in its place without Numba: the same numbers, where it fills them in too, and the same draws."""
+    name = name.removeprefix("calibstat.")
+    check_compiled(compiled_functions()[name], IN_ARRAYS[f"calibstat.{name}"], INPUTS[name])
 
 
 def test_a_wrong_compiled_function_is_found():

@@ -19,7 +19,7 @@ from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm
 from calibstat.bounds.residual_tables import SummaryTable
 from calibstat.bounds.score_bound import ScoreBound, events_at
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 
@@ -157,6 +157,32 @@ def power_bound(bins: FullBins, power: float, z: float) -> float:
     return max(_highest(rows * loss, excess, variance, level, levels, steepness, z, *room), 0.0)
 
 
+def _highest_in_arrays(
+    loss: np.ndarray,
+    excess: np.ndarray,
+    variance: np.ndarray,
+    level: np.ndarray,
+    levels: np.ndarray,
+    steepness: np.ndarray,
+    z: float,
+    value: np.ndarray,
+    at: np.ndarray,
+    best: np.ndarray,
+) -> float:
+    bin_of = np.arange(len(loss))[:, None]
+    for multiplier in MULTIPLIERS:
+        for slope in steepness:
+            at[:] = -np.inf
+            at[:, 0] = 0.0  # no gap
+            np.maximum.at(at, (bin_of, level), loss + multiplier * (excess + z * slope * variance))
+            upto = np.maximum.accumulate(at, axis=1)
+            lost = (upto - at).min(axis=0)
+            np.minimum(value, upto.sum(axis=0) - lost + multiplier * (z / (4 * slope) + levels), out=value)
+            best[:] = upto[:, -1]
+    return float(value.max())
+
+
+@without_numba(_highest_in_arrays)
 @jit
 def _highest(
     loss: np.ndarray,

@@ -14,7 +14,7 @@ import numpy as np
 from calibstat.bounds.decision_gains import Rows, mirrored, steepest
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.score_bound import UNSEEN, ScoreBound
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 
 HALVINGS = 8  # between the logarithms of the least and the largest slope: the best one is met within some per cent
 
@@ -37,6 +37,27 @@ def bound_of_pairs(value: np.ndarray, moments: SeparableMoments, score: ScoreBou
     return highest
 
 
+def _highest_in_arrays(
+    threshold: np.ndarray, before: np.ndarray, sizes: np.ndarray, is_central: bool, numbers: np.ndarray
+) -> float:
+    n, z, k, unseen, largest, cap = numbers
+    highest = -np.inf
+    for j, t in enumerate(threshold):
+        gain = np.array([-t, 1.0 - t])
+        sums, squares, cubes = before[:, j + 1, None] - before[:, : j + 1]
+        total = sums @ gain
+        mean = total / n
+        variance = squares @ gain**2 - 2.0 * mean * (squares @ gain) + mean**2 * sizes[0]
+        third = cubes @ gain**3
+        if is_central:
+            third = third - 3.0 * mean * (cubes @ gain**2 - mean * (cubes @ gain)) - mean**3 * sizes[1]
+        variance = np.maximum(variance, 0.0)
+        added = 0.5 * k * np.minimum((np.maximum(third, 0.0) + unseen * largest) / (variance + unseen), cap)
+        highest = max(highest, float((total + added + np.sqrt(z**2 * variance + added**2)).max()))
+    return highest
+
+
+@without_numba(_highest_in_arrays)
 @jit
 def _highest(
     threshold: np.ndarray, before: np.ndarray, sizes: np.ndarray, is_central: bool, numbers: np.ndarray

@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 
 from calibstat.classical.condensed_logits import condensed
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.clipping import advice
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
@@ -258,6 +258,25 @@ def _least_information(here: Derivatives) -> float:
     return float(information[0]) if information[0] > HIDDEN * information[-1] else 0.0
 
 
+def _likelihood_in_arrays(
+    offset: np.ndarray,
+    basis: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    coefficient: np.ndarray,
+    gradient: np.ndarray,
+    information: np.ndarray,
+) -> float:
+    used = basis[:, : coefficient.size]
+    eta = offset + used @ coefficient
+    e = np.exp(-np.abs(eta))
+    p = np.where(eta > 0.0, 1.0, e) / (1.0 + e)
+    gradient[:] = (positives - count * p) @ used
+    information[:] = (used * (count * e / (1.0 + e) ** 2)[:, None]).T @ used
+    return float((positives * eta - count * (np.maximum(eta, 0.0) + np.log1p(e))).sum())
+
+
+@without_numba(_likelihood_in_arrays)
 @jit
 def log_likelihood(
     offset: np.ndarray,

@@ -121,7 +121,11 @@ def warm() -> None:
     """Compile everything once, for container images."""
     with one_line_errors():
         from calibstat.cli.warming import warm_up
+        from calibstat.compiled import njit
 
+        if njit is None:
+            say("Nothing to compile: Numba is not installed.")
+            return
         asked = sum(1 for _ in warm_up())
         say(f"Compiled, by {asked:,} questions. Later processes load it from NUMBA_CACHE_DIR or beside the sources.")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.bounds import bin_norms
 from calibstat.bounds.intervals import Interval, MappedInterval
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.checks import is_number
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -245,6 +245,19 @@ class ECEWidth(ChosenBins):
         return 1 / number_of_bins(self.n_bins, count.reshape(-1, count.shape[-1])[0].sum())
 
 
+def _squared_in_arrays(
+    cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, within: bool, sums: np.ndarray
+) -> float:
+    squares = positives * (1.0 - value) ** 2 + (count - positives) * value**2
+    for total, added in zip(sums, (count, positives, positives - count * value, squares), strict=True):
+        total += np.bincount(cell, added, total.size)
+    rows, ones, residual, square = sums[:, sums[0] >= 2.0]
+    gap, rate = residual / rows, ones / rows
+    spread = square / rows - gap**2 if within else rate * (1.0 - rate)
+    return float((rows * (gap**2 - spread / (rows - 1.0))).sum() / count.sum())
+
+
+@without_numba(_squared_in_arrays)
 @jit
 def _squared_error(
     cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, within: bool, sums: np.ndarray

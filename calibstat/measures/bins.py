@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.checks import is_number, short
 from calibstat.data.predictions import Predictions
@@ -62,6 +62,13 @@ def bin_numbers(value: np.ndarray, bins: int) -> np.ndarray:
     return number
 
 
+def _numbers_in_arrays(value: np.ndarray, bins: int, number: np.ndarray) -> None:
+    value = value.astype(np.float64)
+    edge = np.floor(value * bins + 0.5)
+    number[:] = np.clip(np.where(value > edge / bins, edge, edge - 1.0), 0.0, bins - 1.0)
+
+
+@without_numba(_numbers_in_arrays)
 @jit
 def _number(value: np.ndarray, bins: int, number: np.ndarray) -> None:
     """Fill in the bins."""

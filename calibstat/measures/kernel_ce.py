@@ -18,7 +18,7 @@ from calibstat.bounds.norms import Norm, SeminormOn
 from calibstat.bounds.residual_tables import RowTable, SummaryTable, Table
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound, bound_of_sample
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.checks import is_number
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
@@ -33,6 +33,11 @@ REFERENCE = (
 )
 
 
+def _smoothed_in_arrays(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:
+    return np.array([np.exp(-0.5 * ((value - v) / bandwidth) ** 2) @ residual for v in value])
+
+
+@without_numba(_smoothed_in_arrays)
 @jit
 def _gaussian_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:
     """Return sum_k r_k exp(-((v_j - v_k) / bandwidth)**2 / 2) for every j, pair by pair."""
@@ -59,6 +64,16 @@ def _square(value: np.ndarray, residual: np.ndarray, kernel: str, bandwidth: flo
     return max(float(residual @ _gaussian_smoothed(value, residual, float(bandwidth))), 0.0)
 
 
+def _pairs_in_arrays(state: np.ndarray, value: np.ndarray, residual: np.ndarray, bandwidth: float) -> None:
+    total, near, last = state[:3]
+    for decay, one in zip(np.exp(-np.diff(value, prepend=last[0]) / bandwidth), residual, strict=True):
+        near *= decay
+        total += one * (one + 2.0 * near)
+        near += one
+    last[0] = value[-1]
+
+
+@without_numba(_pairs_in_arrays)
 @jit
 def _add_pairs(state: np.ndarray, value: np.ndarray, residual: np.ndarray, bandwidth: float) -> None:
     """Go on with `laplace_square` of each resample: the sum, what lies near, and the last prediction."""

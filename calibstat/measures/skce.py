@@ -7,7 +7,7 @@ weights are passed column by column, shape (K, n), because the compiler then mak
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from calibstat.bounds import embedding_interval, mean_interval
 from calibstat.bounds.intervals import Interval, MappedInterval
 from calibstat.bounds.laplace import signed_pairs
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.checks import is_number
 from calibstat.data.predictions import Predictions
 from calibstat.measures.kinds.base import Honest
@@ -30,6 +30,27 @@ KEPT_ROWS = 2**12  # up to so many rows the matrix of all pairs is kept
 FINEST = 2.0**50  # kernel values become multiples of 1 / FINEST: a tile of them, each at most 2, adds up in 63 bits
 
 
+def _row_in_arrays(
+    prob: np.ndarray,
+    weight: np.ndarray,
+    i: int,
+    first: int,
+    gaussian: bool,
+    euclidean: bool,
+    bandwidth: float,
+    out: np.ndarray,
+) -> None:
+    others = slice(first, first + out.size)
+    apart = prob[:, others] - prob[:, i, None]
+    distance = (apart**2).sum(axis=0) if euclidean else 0.5 * np.abs(apart).sum(axis=0)
+    if gaussian:
+        distance = 0.5 * distance / bandwidth
+    elif euclidean:
+        distance = np.sqrt(distance)
+    out[:] = (weight[:, i] @ weight[:, others]) * np.exp(-distance / bandwidth)
+
+
+@without_numba(_row_in_arrays)
 @jit
 def _row(
     prob: np.ndarray,
@@ -84,6 +105,33 @@ def pair_sums(
     return sums
 
 
+def _matched_in_arrays(
+    prob: np.ndarray,
+    weight: np.ndarray,
+    labels: np.ndarray,
+    size: int,
+    gaussian: bool,
+    euclidean: bool,
+    bandwidth: float,
+) -> np.ndarray:
+    sums = np.zeros(labels.shape[0])
+    for i, part in _rows_before(prob, weight, size, gaussian, euclidean, bandwidth):
+        before = labels[:, i - part.size : i]
+        sums += (before == labels[:, i, None]) @ (np.rint(part * FINEST) / FINEST)
+    return sums
+
+
+def _rows_before(
+    prob: np.ndarray, weight: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each row with what the kernel makes of it and the rows before it in its whole block."""
+    for i in range(prob.shape[1] // size * size):
+        part = np.empty(i % size)
+        _row(prob, weight, i, i - part.size, gaussian, euclidean, bandwidth, part)
+        yield i, part
+
+
+@without_numba(_matched_in_arrays)
 @jit
 def matched_sums(
     prob: np.ndarray,
@@ -151,6 +199,16 @@ def signed_sums(predictions: Predictions, signs: np.ndarray, arguments: tuple[bo
     return 2 * agreeing - agreeing[0]
 
 
+def _smoothed_in_arrays(prob: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float) -> np.ndarray:
+    smoothed, one = np.zeros(prob.shape), np.ones((1, prob.shape[1]))
+    for i, part in _rows_before(prob, one, size, gaussian, euclidean, bandwidth):
+        before = slice(i - part.size, i)
+        smoothed[:, i] += prob[:, before] @ part
+        smoothed[:, before] += prob[:, i, None] * part
+    return smoothed
+
+
+@without_numba(_smoothed_in_arrays)
 @jit
 def _smoothed(prob: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float) -> np.ndarray:
     """Return the sum of k(p_i, p_j) p_j over the other rows j of the block of row i, shape (K, n)."""

@@ -13,7 +13,7 @@ from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import SeminormOn
 from calibstat.bounds.residual_tables import SummaryTable
 from calibstat.bounds.score_bound import ScoreBound
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.binary_kinds import Seminorm
 from calibstat.measures.kinds.one_pass import OnePass, share
@@ -178,6 +178,17 @@ def _on_grid(value: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, float]:
     return out, left / _GRID_STEPS
 
 
+def _largest_in_arrays(total: np.ndarray, squares: np.ndarray, slope: int) -> float:
+    weight = np.arange(-_GRID_STEPS, _GRID_STEPS + 1) / _GRID_STEPS
+    best = np.pad(np.zeros(weight.size), 1, constant_values=-np.inf)
+    for one, square in zip(total, squares, strict=True):
+        for _ in range(slope):
+            best[1:-1] = np.maximum(np.maximum(best[:-2], best[1:-1]), best[2:])
+        best[1:-1] += weight * (one + weight * square)
+    return float(best.max())
+
+
+@without_numba(_largest_in_arrays)
 @jit
 def _largest_sum(total: np.ndarray, squares: np.ndarray, slope: int) -> float:
     """Return the largest sum of total * w + squares * w**2 over `slope`-Lipschitz weights w in [-1, 1] at the grid."""

@@ -14,7 +14,7 @@ from calibstat.bounds.intervals import Draw, Drawable, Interval, smallest, upper
 from calibstat.bounds.moments import Moments, SeparableMoments, Sums
 from calibstat.bounds.residual_tables import RowTable
 from calibstat.bounds.score_bound import Allowance, ScoreBound
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.checks import is_number
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
@@ -116,6 +116,15 @@ def _reflected(half: np.ndarray) -> np.ndarray:
     return np.concatenate([half, half[..., -2:0:-1]], axis=-1)
 
 
+def _integral_in_arrays(curve: np.ndarray) -> float:
+    size, last = np.abs(curve), curve.size - 1
+    cross = np.flatnonzero((curve[:-1] < 0.0) != (curve[1:] < 0.0))
+    a, b = size[cross], size[cross + 1]
+    kinks = (a + b) / 6.0 - a * b / (a + b)
+    return float(0.5 * (size[0] + size[last]) + size[1:last].sum() + kinks.sum()) / last
+
+
+@without_numba(_integral_in_arrays)
 @jit
 def integral(curve: np.ndarray) -> float:
     """Return the integral of the absolute curve over [0, 1].

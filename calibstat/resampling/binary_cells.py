@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.one_pass import SumsInCells
@@ -19,7 +19,7 @@ from calibstat.resampling.binary_pairs import LARGE_BLOCK, few_ties, pairs_of_sa
 from calibstat.resampling.poisson_binomial import pmf_cost, pmfs_of_positives
 from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
 from calibstat.resampling.sources import CellSums, InOnePass, WeightedCellSums
-from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, streams, word
+from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, parted, streams, word, words
 from calibstat.resampling.threads import chunks, in_threads
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 from calibstat.result import read_only
@@ -270,6 +270,12 @@ def _rows_in_cells(
 # matter. They are two functions because such a loop becomes vector code only without branches.
 
 
+def _redrawn_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
+    place, rest = parted(words(z, 0, draws), row.size)
+    return int((rest >> np.uint64(1) < row[place]).sum()), int((row[place] >> np.uint64(13)).sum())
+
+
+@without_numba(_redrawn_in_arrays)
 @jit
 def _sum_redrawn(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
     """Draw rows and an outcome for each; `row` holds thresholds. Return the positives and the sum of predictions."""
@@ -288,6 +294,12 @@ def _sum_redrawn(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, 
     return ones, value
 
 
+def _drawn_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
+    code = row[parted(words(z, 0, draws), row.size)[0]]
+    return int((code >> OUTCOME_BIT).sum()), int((code & VALUE_BITS).sum())
+
+
+@without_numba(_drawn_in_arrays)
 @jit
 def _sum_rows(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
     """Draw rows; `row` holds predictions and, above them, outcomes. Return the positives and the sum of predictions."""

@@ -16,13 +16,13 @@ from functools import partial
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.resampling.binomial_tables import binomial_tables, widths
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import InOnePass, OfSample, Value
-from calibstat.resampling.streams import GOLDEN, binomial, mix, streams
+from calibstat.resampling.streams import GOLDEN, binomial, mix, streams, uniform, words
 from calibstat.resampling.threads import chunks, in_threads
 
 FEW_DRAWS = 16.0  # up to this many outcomes are drawn one by one
@@ -154,6 +154,11 @@ class LabelsOfSample:
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
+def _labels_in_arrays(start: np.uint64, threshold: np.ndarray, positives: np.ndarray) -> None:
+    positives[:] = words(start, 0, threshold.size) >> np.uint64(1) < threshold
+
+
+@without_numba(_labels_in_arrays)
 @jit
 def _labels_of_rows(start: np.uint64, threshold: np.ndarray, positives: np.ndarray) -> None:
     """Draw one outcome for each prediction: a plain loop that becomes vector code."""
@@ -162,6 +167,20 @@ def _labels_of_rows(start: np.uint64, threshold: np.ndarray, positives: np.ndarr
         positives[j] = np.float64((mix(start) >> np.uint64(1)) < threshold[j])
 
 
+def _rows_in_arrays(
+    limit: np.ndarray,
+    base: np.ndarray,
+    scale: float,
+    place: int,
+    weight: np.ndarray,
+    start: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    hits = words(start, place, limit.size) >> np.uint64(1) < limit[:, None]
+    out[:] = np.where(hits, ((weight - base) / scale)[:, None], ((0.0 - base) / scale)[:, None])
+
+
+@without_numba(_rows_in_arrays)
 @jit
 def _fill_rows(
     limit: np.ndarray,
@@ -183,6 +202,26 @@ def _fill_rows(
             out[j, b] = hit if (mix(start[b] + step) >> np.uint64(1)) < least else miss
 
 
+def _weighted_in_arrays(
+    limit: np.ndarray,
+    base: np.ndarray,
+    scale: float,
+    place: int,
+    rows: np.ndarray,
+    weight: np.ndarray,
+    start: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    first = 0
+    for j in range(limit.size):
+        one = weight[first : first + int(rows[j])]
+        hits = words(start, place + first, one.size) >> np.uint64(1) < limit[j]
+        total = np.cumsum(one[:, None] * hits, axis=0)[-1]  # one by one, as the base was: certain rows leave exactly 0
+        out[j] = (total - base[j]) / scale
+        first += one.size
+
+
+@without_numba(_weighted_in_arrays)
 @jit
 def _fill_weighted(
     limit: np.ndarray,
@@ -210,6 +249,36 @@ def _fill_weighted(
             total[b] = (total[b] - base[j]) / scale
 
 
+def _tied_in_arrays(
+    limit: np.ndarray,
+    base: np.ndarray,
+    scale: float,
+    place: int,
+    rows: np.ndarray,
+    chance: np.ndarray,
+    low: np.ndarray,
+    first: np.ndarray,
+    cdf: np.ndarray,
+    bits: np.ndarray,
+    guide_first: np.ndarray,
+    guide: np.ndarray,
+    start: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for j in range(limit.size):
+        few, distribution = rows[j] <= FEW_DRAWS, cdf[first[j] : first[j + 1]]
+        drawn = words(start, place, int(rows[j]) if few else 1)
+        place += len(drawn)
+        if few:
+            total = (drawn >> np.uint64(1) < limit[j]).sum(axis=0)
+        elif distribution.size == 0:
+            total = np.array([binomial(np.array([w]), rows[j], chance[j]) for w in drawn[0]])
+        else:
+            total = low[j] + np.searchsorted(distribution, uniform(drawn[0]) * distribution[-1])
+        out[j] = (total - base[j]) / scale
+
+
+@without_numba(_tied_in_arrays)
 @jit
 def _fill_tied(
     limit: np.ndarray,

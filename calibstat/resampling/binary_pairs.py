@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.sample import Sample
 from calibstat.resampling.binary_labels import threshold
 from calibstat.resampling.row_counts import BLOCK, count_block
 from calibstat.resampling.schemes import Consistency, Draws, Pairs
 from calibstat.resampling.sources import OfSample
-from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, stream
+from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, parted, stream, words
 from calibstat.resampling.threads import chunks, in_threads
 
 LARGE_BLOCK = 4096  # rows drawn together: thresholds stay in the first-level cache, fixed-point sums in 63 bits
@@ -92,6 +92,24 @@ def rows_of_sample(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
 # --- kernels ----------------------------------------------------------------------------------------------------------
 
 
+def _pairs_in_arrays(
+    start: np.uint64, cell: np.ndarray, outcome: np.ndarray, count: np.ndarray, positives: np.ndarray
+) -> None:
+    times = _times(start, cell.size)
+    count[:] = np.bincount(cell, times, count.size)
+    positives[:] = np.bincount(cell, times * outcome, count.size)
+
+
+def _times(start: np.uint64, n: int) -> np.ndarray:
+    """Return how often each of n rows is drawn."""
+    state, times, left = np.array([start]), np.zeros(n, np.int32), n
+    for first in range(0, n, BLOCK):
+        rows = min(BLOCK, n - first)
+        left = count_block(state, left, rows, n - first - rows, times[first:], 0, 0)
+    return times
+
+
+@without_numba(_pairs_in_arrays)
 @jit
 def _pairs(start: np.uint64, cell: np.ndarray, outcome: np.ndarray, count: np.ndarray, positives: np.ndarray) -> None:
     """Draw rows with their outcomes; count those at each distinct prediction."""
@@ -116,6 +134,13 @@ def _pairs(start: np.uint64, cell: np.ndarray, outcome: np.ndarray, count: np.nd
                 positives[cell[first + i]] += t * outcome[first + i]
 
 
+def _sums_in_arrays(
+    start: np.uint64, cell: np.ndarray, added: np.ndarray, origin: np.ndarray, total: np.ndarray
+) -> None:
+    total[:] = origin + np.bincount(cell, _times(start, cell.size) * added, total.size)
+
+
+@without_numba(_sums_in_arrays)
 @jit
 def _sums(start: np.uint64, cell: np.ndarray, added: np.ndarray, origin: np.ndarray, total: np.ndarray) -> None:
     """Draw rows; add up in `total` what they add at each distinct prediction, beside `origin`."""
@@ -169,6 +194,12 @@ def _relabelled_rows(
             positives[j] += np.float64(drawn[2 * i + 1])
 
 
+def _redrawn_in_arrays(z: np.uint64, threshold: np.ndarray, outcome: np.ndarray) -> None:
+    row, rest = parted(words(z, 0, outcome.size), threshold.size)
+    outcome[:] = row << 1 | (rest >> np.uint64(1) < threshold[row])
+
+
+@without_numba(_redrawn_in_arrays)
 @jit
 def _redraw(z: np.uint64, threshold: np.ndarray, outcome: np.ndarray) -> None:
     """Draw rows and an outcome for each; write twice the row plus the outcome."""

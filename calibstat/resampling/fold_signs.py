@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.compiled import jit
-from calibstat.resampling.row_labels import draw_signs, in_blocks_of_streams
+from calibstat.compiled import jit, without_numba
+from calibstat.resampling.row_labels import draw_signs, in_blocks_of_streams, signs_of
 from calibstat.resampling.row_sums import Column
 from calibstat.resampling.schemes import Draws, Stage
 from calibstat.resampling.streams import stream
@@ -65,6 +65,23 @@ def centring(fold: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
+def _centred_in_arrays(
+    signs: np.ndarray,
+    unit: np.ndarray,
+    fold: np.ndarray,
+    rows: np.ndarray,
+    scale: np.ndarray,
+    cell: np.ndarray,
+    contribution: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    sign = signs_of(signs[unit], sums.shape[1])
+    mean = np.zeros((rows.size, sums.shape[1]))
+    np.add.at(mean, fold, sign / rows[fold, None])
+    np.add.at(sums, cell, (scale[fold] * contribution)[:, None] * (sign - mean[fold]))
+
+
+@without_numba(_centred_in_arrays)
 @jit
 def _add_centred(
     signs: np.ndarray,

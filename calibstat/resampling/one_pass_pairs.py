@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.resampling.binary_pairs import few_ties, residuals_of_pairs, rows_of_sample
@@ -82,6 +82,29 @@ def pairs_in_one_pass(
     return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs))
 
 
+def _added_in_arrays(
+    state: np.ndarray,
+    left: np.ndarray,
+    after: int,
+    cell: np.ndarray,
+    added: np.ndarray,
+    origin: np.ndarray,
+    begun: bool,
+    times: np.ndarray,
+    residual: np.ndarray,
+) -> None:
+    times[:] = 0
+    for b in range(left.size):
+        left[b] = count_block(state[b : b + 1], left[b], cell.size, after, times, RESAMPLE_BITS, b)
+    drawn = times.reshape(-1, 1 << RESAMPLE_BITS)[: cell.size, : left.size] * added[:, None]
+    first = np.flatnonzero(np.diff(cell, prepend=-1))
+    before = np.repeat(origin[cell[first], None], left.size, axis=1)
+    if begun:
+        before[0] = residual[0]
+    residual[: first.size] = before + np.add.reduceat(drawn, first, axis=0)
+
+
+@without_numba(_added_in_arrays)
 @jit
 def _add_block(
     state: np.ndarray,

@@ -10,13 +10,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibstat.compiled import jit
-from calibstat.resampling.streams import GOLDEN, binomial, mix
+from calibstat.compiled import jit, without_numba
+from calibstat.resampling.streams import GOLDEN, binomial, mix, words
 
 BITS, DRAWS_OF_A_WORD = 10, 6
 BLOCK = 2**BITS  # rows
 
 
+def _counted_in_arrays(
+    state: np.ndarray, left: int, rows: int, after: int, times: np.ndarray, shift: int, lane: int
+) -> int:
+    draws = left if after == 0 else int(binomial(state, float(left), rows / (rows + after)))
+    mask = np.uint64(2 ** int(rows - 1).bit_length() - 1)
+    digit = np.arange(DRAWS_OF_A_WORD, dtype=np.uint64) * np.uint64(BITS)
+    drawn = words(state[0], 0, draws // 2 + 64)  # enough: at least every second number is that of a row
+    row = (drawn[:, None] >> digit & mask).ravel()
+    taken = np.flatnonzero(row < rows)[:draws]
+    times[lane :: 2**shift][:rows] += np.bincount(row[taken].astype(np.int64), minlength=rows).astype(times.dtype)
+    state[0] += np.uint64(taken[-1] // DRAWS_OF_A_WORD + 1 if draws else 0) * GOLDEN
+    return left - draws
+
+
+@without_numba(_counted_in_arrays)
 @jit
 def count_block(state: np.ndarray, left: int, rows: int, after: int, times: np.ndarray, shift: int, lane: int) -> int:
     """Count how often each row of a block is drawn, and return how many draws are left.

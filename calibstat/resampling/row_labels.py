@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 from calibstat.resampling.binary_labels import BLOCK
 from calibstat.resampling.multiclass_labels import thresholds
 from calibstat.resampling.row_sums import Column
 from calibstat.resampling.schemes import Draws
 from calibstat.resampling.sources import OfLabels
-from calibstat.resampling.streams import GOLDEN, mix, streams
+from calibstat.resampling.streams import GOLDEN, mix, streams, words
 from calibstat.resampling.threads import chunks, in_threads
 
 MOST_HELD = 2**21  # sums in cells of a block of resamples
@@ -119,6 +119,14 @@ def _limit(probability: np.ndarray) -> np.ndarray:
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
+def _events_in_arrays(
+    start: np.ndarray, cell: np.ndarray, limit: np.ndarray, unit: np.ndarray, weight: np.ndarray, events: np.ndarray
+) -> None:
+    drawn = words(start, 0, int(unit.max()) + 1)[unit] >> np.uint64(11)
+    np.add.at(events, cell, np.where(drawn < limit[:, None], weight[:, None], 0.0))
+
+
+@without_numba(_events_in_arrays)
 @jit
 def _add_events(
     start: np.ndarray, cell: np.ndarray, limit: np.ndarray, unit: np.ndarray, weight: np.ndarray, events: np.ndarray
@@ -150,6 +158,12 @@ def _add_classes(
             events[cell[i, k], b] += weight[i]
 
 
+def _signs_in_arrays(start: np.ndarray, signs: np.ndarray) -> None:
+    plus = words(start, 0, signs.size) >> np.uint64(63)
+    signs[:] = (plus << np.arange(start.size, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
+
+
+@without_numba(_signs_in_arrays)
 @jit
 def draw_signs(start: np.ndarray, signs: np.ndarray) -> None:
     """Draw the sign of each unit in a block of resamples: bit b is 1 for plus in resample b."""
@@ -162,6 +176,18 @@ def draw_signs(start: np.ndarray, signs: np.ndarray) -> None:
         signs[u] = bits
 
 
+def signs_of(bits: np.ndarray, n: int) -> np.ndarray:
+    """Return 1.0 or -1.0 for the first n bits of each number."""
+    return (bits[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1)) * 2.0 - 1.0
+
+
+def _signed_in_arrays(
+    signs: np.ndarray, unit: np.ndarray, cell: np.ndarray, contribution: np.ndarray, sums: np.ndarray
+) -> None:
+    np.add.at(sums, cell, contribution[:, None] * signs_of(signs[unit], sums.shape[1]))
+
+
+@without_numba(_signed_in_arrays)
 @jit
 def _add_signed(
     signs: np.ndarray, unit: np.ndarray, cell: np.ndarray, contribution: np.ndarray, sums: np.ndarray

@@ -61,6 +61,25 @@ def streams(key: np.uint64, stage: int, first: int, last: int) -> np.ndarray:
     return np.asarray(_mixed(state))  # as `stream`, which is called from kernels
 
 
+def words(state: Words, first: int, n: int) -> np.ndarray:
+    """Return the words first..first + n of streams with these states, shape (n,) or (n, B); a word as in a kernel."""
+    steps = np.arange(first + 1, first + n + 1, dtype=np.uint64) * GOLDEN
+    return np.asarray(_mixed(np.add.outer(steps, state)))
+
+
+def uniform(drawn: np.ndarray) -> np.ndarray:
+    """Return the numbers in (0, 1) that words stand for."""
+    return ((drawn >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+
+def parted(drawn: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the two halves of words times n, of 128 bits: a number from 0 to n - 1, and a word for what follows."""
+    size = np.uint64(n)
+    low = (drawn & LOW_HALF) * size
+    high = (drawn >> np.uint64(32)) * size + (low >> np.uint64(32))
+    return (high >> np.uint64(32)).astype(np.int64), high << np.uint64(32) | low & LOW_HALF
+
+
 def key_after(key: np.uint64, stage: int, first: int) -> np.uint64:
     """Return the key whose replicate r is replicate `first` + r of this key, at one stage.
 

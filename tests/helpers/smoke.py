@@ -26,6 +26,7 @@ import calibstat as cs
 Y, P = cs.generators.temperature(1.5).sample(120, rng=1)
 TWO = {"A": P, "B": P**2}
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(90, rng=1)
+COMPILES = find_spec("numba") is not None
 STORES = find_spec("pyarrow") is not None  # a study needs it
 LEARNS = find_spec("sklearn") is not None  # cross-validation needs it
 FEW = {"n_resamples": 19, "rng": 1}
@@ -159,7 +160,7 @@ CALLS = {
     "generalization_gap": lambda: str(cs.generalization_gap((Y, P), (Y, P), **FEW)),
     "generators": lambda: cs.generators.shift(0.5).sample(5, rng=1),
     "hosmer_lemeshow": lambda: str(cs.hosmer_lemeshow(Y, P, held_out=True)),
-    "kernel_calibration_test": lambda: str(cs.kernel_calibration_test(LABEL, PROB)),
+    "kernel_calibration_test": lambda: str(cs.kernel_calibration_test(LABEL, PROB, rng=1)),
     "kolmogorov_smirnov": lambda: str(cs.kolmogorov_smirnov(Y, P)),
     "kuiper": lambda: str(cs.kuiper(Y, P)),
     "lenses": lambda: cs.calibration_test(LABEL, PROB, lens=cs.lenses.one_class(1), **FEW),
@@ -210,7 +211,7 @@ COMMANDS = {  # arguments, exit code, and a part of what is printed
     "summarize": (AGAINST, 0, "120 rows"),
     "test": ([*ROWS, *QUICK], 0, "p = "),
     "validate": (ROWS, 0, "120 rows"),
-    "warm": ([], 0, "Compiled"),
+    "warm": ([], 0, "Compiled" if COMPILES else "Nothing to compile"),
 }
 
 

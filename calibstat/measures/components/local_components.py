@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
+from scipy.special import erfc
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 
 FINEST = 128  # cells at the finest scale
 SCANNED = 64  # cells at the finest scale at which single cells are looked at
@@ -123,6 +125,35 @@ def _surprise(deviance: float) -> float:
     return -math.log(math.erfc(x))
 
 
+def _deviances_in_arrays(
+    positives: np.ndarray,
+    index: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    rows: np.ndarray,
+    expected_events: np.ndarray,
+    expected_others: np.ndarray,
+    least: np.ndarray,
+    start: np.ndarray,
+    known: np.ndarray,
+    sums: np.ndarray,
+    deviance: np.ndarray,
+) -> None:
+    upto = np.zeros((sums.size, len(positives)))
+    np.add.at(upto, index + 1, positives.T)
+    np.cumsum(upto, axis=0, out=upto)
+    events = (upto[end] - upto[begin]).T
+    half = np.zeros_like(events)
+    for observed, expected in ((events, expected_events), (rows - events, expected_others)):
+        half += np.where(observed > 0.0, observed * np.log(observed / expected), 0.0)
+    deviance[:] = np.maximum(2.0 * half, 0.0)
+    whole = (events - least).astype(np.int64)
+    kept = (whole == events - least) & (whole >= 0) & (whole < np.diff(start))
+    known[(start[:-1] + whole)[kept]] = deviance[kept]
+    sums[:] = upto[:, -1]
+
+
+@without_numba(_deviances_in_arrays)
 @jit
 def _deviances(
     positives: np.ndarray,
@@ -161,6 +192,23 @@ def _deviances(
             deviance[b, c] = z
 
 
+def _largest_in_arrays(deviance: np.ndarray, parts: np.ndarray, aligned: np.ndarray, most: np.ndarray) -> None:
+    scattered, local = np.full((2, len(deviance)), -math.inf)
+    for first, last in pairwise(np.append(np.flatnonzero(np.diff(parts, prepend=0)), parts.size)):
+        z, fixed = deviance[:, first:last], aligned[first:last]
+        standardised = (z[:, fixed].sum(axis=1) - fixed.sum()) / np.sqrt(2.0 * fixed.sum())
+        most[standardised > scattered, 1] = parts[first]
+        scattered = np.fmax(scattered, standardised)
+        if parts[first] <= SCANNED:
+            x = np.sqrt(z.max(axis=1) / 2)
+            far = x * x + np.log(x * math.sqrt(math.pi)) - np.log1p(-0.5 / (x * x))
+            single = np.where(x > _FAR_TAIL, far, -np.log(erfc(x))) - np.log(parts[first])
+            most[:, 3] = np.where(single > local, first + z.argmax(axis=1), most[:, 3])
+            local = np.fmax(local, single)
+    most[:, 0], most[:, 2] = scattered, local
+
+
+@without_numba(_largest_in_arrays)
 @jit
 def _largest(deviance: np.ndarray, parts: np.ndarray, aligned: np.ndarray, most: np.ndarray) -> None:
     """Go through the scales for each row of deviances."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 
 FEWEST, MOST = 16, 64  # components
 PER_ROOT_INFORMATION = 8.0  # components for each unit of the root of the information
@@ -92,6 +92,11 @@ def _with_zeros(matrix: np.ndarray, *shape: int) -> np.ndarray:
     return larger
 
 
+def _products_in_arrays(rows: np.ndarray, columns: np.ndarray, products: np.ndarray) -> None:
+    products += np.einsum("bj,jk->bk", rows, columns)
+
+
+@without_numba(_products_in_arrays)
 @jit
 def _add_products(rows: np.ndarray, columns: np.ndarray, products: np.ndarray) -> None:
     """Add the matrix product of an even number of rows of a multiple of four entries, in the order of their entries.
@@ -153,6 +158,15 @@ def interpolated(x: np.ndarray, score: np.ndarray, root: np.ndarray) -> np.ndarr
     return value
 
 
+def _interpolated_in_arrays(x: np.ndarray, score: np.ndarray, root: np.ndarray, value: np.ndarray) -> None:
+    for k, (z, known, at) in enumerate(zip(x.T, score, root, strict=True)):
+        low = np.clip(np.searchsorted(known, z, "right") - 1, 0, known.size - 2)
+        step = known[low + 1] - known[low]
+        share = np.where(step > 0.0, (z - known[low]) / step, 0.0)
+        value[:, k] = at[low] + np.clip(share, 0.0, 1.0) * (at[low + 1] - at[low])
+
+
+@without_numba(_interpolated_in_arrays)
 @jit
 def _interpolate(x: np.ndarray, score: np.ndarray, root: np.ndarray, value: np.ndarray) -> None:
     """Fill in the roots."""

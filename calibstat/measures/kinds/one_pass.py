@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 
 
 class OnePass(ABC):
@@ -65,6 +65,11 @@ class SumsInCells(OnePass):
         return state.T
 
 
+def _weighted_in_arrays(total: np.ndarray, weight: np.ndarray, residual: np.ndarray) -> None:
+    total += np.einsum("j,jb->b", weight, residual)
+
+
+@without_numba(_weighted_in_arrays)
 @jit
 def add_weighted(total: np.ndarray, weight: np.ndarray, residual: np.ndarray) -> None:
     """Add weight times residual to the total of each resample."""
@@ -74,6 +79,12 @@ def add_weighted(total: np.ndarray, weight: np.ndarray, residual: np.ndarray) ->
             total[b] += w * residual[j, b]
 
 
+def _cells_in_arrays(state: np.ndarray, cell: np.ndarray, residual: np.ndarray) -> None:
+    first = np.flatnonzero(np.diff(cell, prepend=-1))  # of each run of the same cell
+    np.add.at(state, cell[first], np.add.reduceat(residual, first, axis=0))
+
+
+@without_numba(_cells_in_arrays)
 @jit
 def _add_in_cells(state: np.ndarray, cell: np.ndarray, residual: np.ndarray) -> None:
     """Add the residuals of each cell."""
@@ -83,6 +94,15 @@ def _add_in_cells(state: np.ndarray, cell: np.ndarray, residual: np.ndarray) -> 
             total[b] += residual[j, b]
 
 
+def _shares_in_arrays(state: np.ndarray, value: np.ndarray, residual: np.ndarray) -> None:
+    x = value * (len(state) - 1)
+    i = np.minimum(x.astype(np.int64), len(state) - 2)
+    part = (x - i)[:, None] * residual
+    np.add.at(state, i + 1, part)
+    np.add.at(state, i, residual - part)
+
+
+@without_numba(_shares_in_arrays)
 @jit
 def share(state: np.ndarray, value: np.ndarray, residual: np.ndarray) -> None:
     """Share residuals between the two nearest points of a grid on [0, 1], one for each number of the state."""
