@@ -42,6 +42,7 @@ from calibstat.inference.confidence_interval import confidence_interval as confi
 from calibstat.inference.cross_validation.cross_validate import cross_validate as cross_validate
 from calibstat.inference.decision_loss_curve import decision_loss as decision_loss
 from calibstat.inference.decomposing.decompose import decompose as decompose
+from calibstat.inference.decomposing.grouping_loss import grouping_loss as grouping_loss
 from calibstat.inference.equivalence import equivalence_test as equivalence_test
 from calibstat.inference.estimate import (
     detail as detail,

@@ -46,6 +46,7 @@ MADE = {
     "DetectableEffect": lambda: cs.detectable_effect(P, n_resamples=19, n_datasets=5, rng=1),
     "Equivalence": lambda: cs.equivalence_test(Y, P),
     "FlexibleCurve": lambda: made("Validation").flexible,
+    "GroupingLoss": lambda: cs.grouping_loss(GaussianNB(), P[:, None], Y, P, cv=2, rng=1),
     "GuidedTestResult": lambda: cs.calibration_test(LABELLED, ASKED_P, proxy=JUDGE, blind=True, **FEW),
     "JudgedComparison": lambda: cs.compare(LABELLED, {"a": ASKED_P, "b": ASKED_P**2}, proxy=JUDGE, **FEW),
     "RectifiedInterval": lambda: cs.confidence_interval(LABELLED, ASKED_P, measure="ks", proxy=JUDGE, **FEW),

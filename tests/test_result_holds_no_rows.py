@@ -116,6 +116,7 @@ ASKED = {
     "decision_loss": lambda r: cs.decision_loss(*r.binary, [0.2, 0.6], **FEW),
     "decompose": lambda r: cs.decompose(*r.binary),
     "decompose: classes": lambda r: cs.decompose(*r.classes),
+    "grouping_loss": lambda r: cs.grouping_loss(GaussianNB(), r.features, *r.binary, cv=2, rng=1),
     "detectable_effect": lambda r: cs.detectable_effect(*r.binary, **DE),
     "equivalence_test": lambda r: cs.equivalence_test(*r.binary),
     "estimate": lambda r: cs.estimate(*r.binary),

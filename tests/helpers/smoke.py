@@ -75,6 +75,19 @@ def cross_validated():
     return 1 / 0
 
 
+def grouped():
+    """Bound the grouping loss, or raise what names the extra."""
+    if LEARNS:
+        from sklearn.linear_model import LogisticRegression
+
+        return str(cs.grouping_loss(LogisticRegression(), P[:, None], Y, P, cv=2, rng=1))
+    try:
+        cs.grouping_loss(Fitted(), P[:, None], Y, P)
+    except ImportError as error:
+        return "calibstat[sklearn]" in str(error) or 1 / 0
+    return 1 / 0
+
+
 def own_measure():
     """Register a measure, at the call and not before: the registry belongs to the process."""
 
@@ -148,6 +161,7 @@ CALLS = {
     "cox": lambda: str(cs.cox(Y, P, held_out=True)),
     "CalibratedModel": calibrated,
     "cross_validate": cross_validated,
+    "grouping_loss": grouped,
     "decompose": lambda: str(cs.decompose(Y, P)),
     "detail": lambda: drawn(cs.detail(Y, P, measure="ece")),
     "detectable_effect": lambda: str(cs.detectable_effect(P)),

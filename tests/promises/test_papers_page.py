@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from project_folder import PROJECT
+from sklearn.linear_model import LogisticRegression
 
 import calibstat as cs
 
@@ -69,7 +70,16 @@ def examples():
     y, p = cs.generators.temperature(2).sample(200, rng=1)
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(200, rng=1)
     other = np.sqrt(prob) / np.sqrt(prob).sum(axis=1, keepdims=True)
-    return {"cs": cs, "np": np, "y": y, "p": p, "label": label, "prob": prob, "other": other}
+    return {
+        "LogisticRegression": LogisticRegression,
+        "cs": cs,
+        "np": np,
+        "y": y,
+        "p": p,
+        "label": label,
+        "prob": prob,
+        "other": other,
+    }
 
 
 def spans(page):

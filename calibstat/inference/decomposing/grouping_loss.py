@@ -1,0 +1,237 @@
+"""The grouping loss: what features know of the outcomes beyond the predictions, bounded from below."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibstat.bounds.isotonic_interval import recalibrated
+from calibstat.bounds.mean_interval import MeanInterval
+from calibstat.data.checks import check_jobs, check_level, check_whole, cut, is_among
+from calibstat.data.sample import Sample
+from calibstat.data.validation import as_rows, check_rows
+from calibstat.inference.cross_validation.feature_rows import count_rows
+from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator, fit_folds
+from calibstat.inference.cross_validation.given_folds import folds_asked
+from calibstat.measures.bregman import Bregman, find_score
+from calibstat.resampling import key_of
+from calibstat.resampling.rng import Rng
+from calibstat.result import Result
+
+SHAPES = ("nondecreasing", None)
+FURTHEST = 36.0  # log-odds of predictions that the estimator is given
+
+
+@dataclass(frozen=True, eq=False)
+class GroupingLoss(Result):
+    """Result of `grouping_loss`: a lower bound of the grouping loss, and the score that it is a part of.
+
+    Attributes
+    ----------
+    estimate : float
+        Mean loss of the predictions after the best recalibration, less the mean loss of the model that knows the
+        features. Below 0 if that model is worse.
+    low : float
+        The grouping loss is at least this, with the confidence level; 0 if nothing is shown.
+    confidence_level : float
+        Of this end. There is no other end.
+    score : float
+        The mean loss of the predictions: mcb + estimate + rest.
+    mcb : float
+        By how much the best recalibration of these rows lowers it.
+    rest : float
+        The mean loss of the model that knows the features, out of folds.
+    loss : str
+        The name of the score.
+    shape : {"nondecreasing", None}
+        Of the recalibration.
+    n, n_folds : int
+        Rows and folds.
+    estimator : str
+        What was fitted to features and predictions.
+    """
+
+    estimate: float
+    low: float
+    confidence_level: float
+    score: float
+    mcb: float
+    rest: float
+    loss: str
+    shape: str | None
+    n: int
+    n_folds: int
+    estimator: str
+
+    def __str__(self) -> str:
+        level = f"{100 * self.confidence_level:.4g} %"
+        found = (
+            f"The features know more than the predictions: the grouping loss ({self.loss}) is at least {self.low:.4g} "
+            f"({level} confidence; estimate of a lower bound {self.estimate:.4g})."
+            if self.low > 0
+            else f"It is not shown that the features know more than the predictions (grouping loss by {self.loss}, "
+            f"estimate of a lower bound {self.estimate:.4g}, {level} confidence)."
+        )
+        return (
+            f"{found}\n{self.loss} score {self.score:.4g} = mcb {self.mcb:.4g} + grouping {self.estimate:.4g} + rest "
+            f"{self.rest:.4g}, n = {self.n}, {self.n_folds} folds of {self.estimator}.\n"
+            "There is no upper end: features that were not given, or a better model of these, may know more."
+        )
+
+
+def grouping_loss(
+    estimator: Estimator,
+    /,
+    X: object,
+    y: ArrayLike,
+    p: ArrayLike,
+    *,
+    cv: int | ArrayLike = 5,
+    score: str | Bregman = "brier",
+    shape: str | None = "nondecreasing",
+    clip: float | None = None,
+    confidence_level: float = 0.95,
+    rng: Rng = None,
+    n_jobs: int = 1,
+) -> GroupingLoss:
+    """Say how much features know of the outcomes that calibrated predictions do not: at least, not at most.
+
+    Parameters
+    ----------
+    estimator : object
+        A classifier of scikit-learn, or anything else with `get_params`, `fit` and `predict_proba`. Clones are fitted
+        to the features, the prediction and its log-odds.
+    X : array_like, shape (n, n_features), or data frame
+        The features.
+    y : array_like, shape (n,)
+        Outcomes, 0 or 1.
+    p : array_like, shape (n,)
+        Predictions in [0, 1], of a model that was not fitted to these rows.
+    cv : int, or array_like of shape (n,)
+        The number of folds, dealt at random, or the fold of each row.
+    score : {"brier", "log_loss", "spherical"} or Bregman
+        The proper score.
+    shape : {"nondecreasing", None}
+        Of the probability of outcome 1 given the prediction; None for any, over level sets, if predictions repeat.
+    clip : float, optional
+        Predictions of the estimator are moved into [clip, 1 - clip], for scores that can be infinite.
+    confidence_level : float
+        Of the low end, between 0 and 1.
+    rng : None, int, SeedSequence or Generator
+        Of folds, and of seeds of the estimator that are None.
+    n_jobs : int
+        Number of threads, -1 for one for each core.
+
+    Returns
+    -------
+    GroupingLoss
+        `print` says it in words.
+
+    Raises
+    ------
+    ValueError
+        If rows, features, folds or options are not as described.
+    ImportError
+        If scikit-learn is not installed.
+
+    Notes
+    -----
+    With Q the probability given the features and C that given the prediction, the grouping loss is the mean divergence
+    of C from Q. For every fixed q it is at least the mean of loss(C) - loss(q): the difference is the divergence of q
+    from Q. Here q is fitted without the row. The loss of C is at least that of the best fit of the stated shape to the
+    same rows, so that the estimate is below the mean of loss(C) - loss(q), whatever the estimator. If C has another
+    shape, it is not a bound. No bound from above exists: Q may depend on the features in ways that no model has seen.
+
+    The low end is the score bound of a mean, which allows for skewness. It takes models of different folds as fixed:
+    asymptotic, and for estimators that single rows do not change much. Cost: the number of folds + 2 fits.
+
+    References
+    ----------
+    Kull, Flach 2015, doi:10.1007/978-3-319-23528-8_5; Perez-Lebel, Le Morvan, Varoquaux 2023, arXiv:2210.16315;
+    Chidambaram, Ge 2024, appendix E, arXiv:2406.04068.
+
+    Examples
+    --------
+    The prediction is 1/2 where the features say 1/4 or 3/4: a grouping loss of 1/16.
+
+    >>> import numpy as np
+    >>> import calibstat as cs
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> random = np.random.default_rng(1)
+    >>> X = random.integers(0, 2, (2000, 1))
+    >>> y = random.random(2000) < 1 / 4 + X[:, 0] / 2
+    >>> found = cs.grouping_loss(LogisticRegression(), X, y, np.full(2000, 0.5), rng=1)
+    >>> round(found.estimate, 3), 0.04 < found.low < 1 / 16
+    (0.063, True)
+    """
+    check_estimator(estimator, "grouping_loss")
+    check_level("confidence_level", confidence_level)
+    check_jobs(n_jobs)
+    phi = find_score(score)
+    if not is_among(shape, SHAPES):
+        raise ValueError(f"expected shape 'nondecreasing' or None, found {shape!r}")
+    outcome, prediction = as_rows(y, p)
+    check_rows(outcome, prediction)
+    if (n := count_rows(X)) != outcome.size:
+        raise ValueError(f"expected a row of X for each outcome, found {n} rows and {outcome.size} outcomes")
+    if outcome.min() == outcome.max():
+        raise ValueError(f"expected outcomes 0 and 1, found {outcome[0]:g} alone")
+    if isinstance(cv, int | np.integer):
+        check_whole("cv", cv, 2)
+    key = key_of(rng)
+    event = outcome.astype(np.int64)
+    fold = folds_asked(cv, 1 if isinstance(cv, int | np.integer) else None, key, X, event, None, None)[:, :1]
+    fitted = fit_folds(estimator, _beside(X, prediction), event, 1, fold, key, n_jobs)
+    known = phi.inside(np.clip(fitted.predictions[:, 0], 0.0, 1.0), clip)
+    best = _recalibrated(event, prediction, shape)
+    gain = phi.loss(event.astype(np.float64), best) - phi.loss(event.astype(np.float64), known)
+    centred = gain - gain.mean()
+    worst = max(float(phi.loss(np.full(known.size, float(k)), known).max()) for k in (0, 1))
+    interval = MeanInterval(
+        estimate=float(gain.mean()),
+        variance=float(centred @ centred),
+        third=float((centred**3).sum()),
+        n=gain.size,
+        least=-worst,
+        most=np.inf,
+        title="the grouping loss",
+        is_bounded=True,
+    )
+    given = float(phi.loss(event.astype(np.float64), phi.moved(prediction, clip)).mean())
+    rest = float(phi.loss(event.astype(np.float64), known).mean())
+    return GroupingLoss(
+        estimate=interval.estimate,
+        low=max(interval.low(lambda: gain, 1 - confidence_level), 0.0),
+        confidence_level=confidence_level,
+        score=given,
+        mcb=given - interval.estimate - rest,
+        rest=rest,
+        loss=phi.name,
+        shape=shape,
+        n=gain.size,
+        n_folds=int(fold.max()) + 1,
+        estimator=cut(" ".join(repr(estimator).split()), 200),
+    )
+
+
+def _beside(X: object, p: np.ndarray) -> object:
+    """Return the features with two more columns: the prediction and its log-odds."""
+    from scipy.special import logit
+
+    columns = {"prediction": p, "log-odds of prediction": np.clip(logit(p), -FURTHEST, FURTHEST)}
+    assign = getattr(X, "assign", None)
+    if assign is not None:
+        return assign(**columns)
+    features = np.asarray(X)
+    if features.ndim != 2:
+        raise ValueError(f"expected X of shape (n, n_features) or a data frame, found shape {features.shape}")
+    return np.column_stack([features, *columns.values()])
+
+
+def _recalibrated(y: np.ndarray, p: np.ndarray, shape: str | None) -> np.ndarray:
+    """Return the best fit of this shape to the outcomes, of each row."""
+    sample = Sample.from_rows(y, p)
+    fit = sample.positives / sample.count if shape is None else recalibrated(*sample.arrays)
+    return np.clip(fit, 0.0, 1.0)[np.searchsorted(sample.value, p)]
