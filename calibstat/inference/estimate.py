@@ -290,7 +290,7 @@ def expected_calibration_error(
     n_bins : int, "cube_root" or None
         Number of bins, or the smallest whose cube is at least n; None, or "unbinned", makes one bin of each
         distinct prediction.
-    strategy : {"uniform", "quantile"} or sequence of float
+    strategy : {"uniform", "quantile", "tree"} or sequence of float
         Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts.
     norm : {"l1", "l2", "max"} or float
         The mean over rows of the gap, the root mean square gap, the largest gap, or any p of at least 1.

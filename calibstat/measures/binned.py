@@ -147,14 +147,15 @@ class ECE(ChosenBins):
 
     Options: `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n), or None or "unbinned" for level sets, in
     which every distinct prediction is a cell of its own; `strategy`, "uniform" for equal widths, "quantile" for equal
-    numbers of rows (ties stay together), or ascending cuts between cells, each belonging to the cell below
-    it, and then `n_bins` is ignored; `norm`, "l1", "l2", "max" (the maximum calibration error) or any p >= 1.
+    numbers of rows (ties stay together), "tree" for cells grown on the predictions, of which each of at least 100 rows
+    is split at its mean, or ascending cuts between cells, each belonging to the cell below it, and with the last two
+    `n_bins` is ignored; `norm`, "l1", "l2", "max" (the maximum calibration error) or any p >= 1.
 
     Bin b of B is ((b - 1)/B, b/B], the first closed at 0, with edges as doubles. A float32 prediction is taken as its
     exact binary value and not as its shortest decimal: 0.2 as float32 is above 1/5, so it is in the second of five
-    bins, 0.2 as float64 in the first. Quantile cells of the data are kept when rows
-    are resampled, so that intervals are for the error over these cells. The value of a population is that over its own
-    quantiles.
+    bins, 0.2 as float64 in the first. Quantile cells, and cells of a tree, of the data are kept when
+    rows are resampled, so that intervals are for the error over these cells. The value of a population is that over its
+    own quantiles; over a tree it has none.
 
     Unbinned it estimates E|E[y | v] - v| (Błasiok et al. 2023, definition 1.1) where predictions repeat. Where they do
     not, each row is alone in its cell, and the value is the mean of |y - v|, calibrated or not.

@@ -21,6 +21,10 @@ MOST_BINS = 2**52  # with more bins edges b / B of different b may be the same d
 
 Strategy = str | Sequence[float]
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, residuals / n and predictions / n in each bin
+STRATEGIES = ("uniform", "quantile", "tree")
+EXPECTED = f"expected strategy {', '.join(map(repr, STRATEGIES))}"
+TREE_ROWS = 100  # in a cell of a tree, from which on it is split
+NEAR_MEAN = 1e-9  # relative; rounding must not decide on which side of a mean a prediction is
 NO_CUTS = ", which is not an ascending sequence of cuts from 0 to 1 either"
 
 
@@ -100,21 +104,43 @@ def _ranks(key: np.ndarray) -> np.ndarray:
 def bin_cells(
     value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15, strategy: Strategy = "uniform"
 ) -> np.ndarray:
-    """Return the cell of each prediction: bins of equal width, of nearly equal numbers of rows, or given cuts."""
+    """Return the cell of each prediction: bins of equal width, of nearly equal numbers of rows, of a tree, or cuts."""
     check_bins(n_bins, strategy)
     if not isinstance(strategy, str):
         return np.searchsorted(cuts_of(strategy), value)
     if strategy == "uniform" or is_unbinned(n_bins):
         return uniform_cells(value, count, n_bins=n_bins)
+    if strategy == "tree":
+        return tree_cells(value, count)
     return _quantile_cells(count, number_of_bins(n_bins, count.sum()))
+
+
+def tree_cells(value: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Return the cell of each distinct ascending prediction in a tree grown on these rows.
+
+    A cell of at least `TREE_ROWS` rows is split at its mean prediction, which goes to the low side, as
+    `simplex_cells.grow_tree` splits vectors, unless a side would be empty.
+    """
+    starts, waiting = list[int](), [(0, value.size)]
+    while waiting:
+        first, last = waiting.pop()
+        rows = count[first:last]
+        if (total := rows.sum()) >= TREE_ROWS:
+            mean = rows @ value[first:last] / total * (1 + NEAR_MEAN)
+            middle = first + int(np.searchsorted(value[first:last], mean, "right"))
+            if first < middle < last:
+                waiting += [(middle, last), (first, middle)]  # the low side comes first
+                continue
+        starts.append(first)
+    return np.cumsum(np.bincount(starts, minlength=value.size)) - 1
 
 
 def check_bins(n_bins: object, strategy: object = "uniform") -> None:
     """Raise a ValueError unless these options define bins."""
     if not isinstance(strategy, str):
         cuts_of(strategy)
-    elif strategy not in ("uniform", "quantile"):
-        raise ValueError(f"expected strategy 'uniform' or 'quantile', found {strategy!r}{NO_CUTS}")
+    elif strategy not in STRATEGIES:
+        raise ValueError(f"{EXPECTED}, found {strategy!r}{NO_CUTS}")
     if not is_unbinned(n_bins):
         number_of_bins(n_bins, 1)
 
@@ -124,7 +150,7 @@ def cuts_of(strategy: object) -> np.ndarray:
     cuts = np.asarray(strategy)
     numbers = cuts.ndim == 1 and (cuts.size == 0 or cuts.dtype.kind in "iuf")
     if not (numbers and np.all((cuts >= 0) & (cuts <= 1)) and np.all(cuts[1:] > cuts[:-1])):
-        raise ValueError(f"expected strategy 'uniform' or 'quantile', found {strategy!r}{NO_CUTS}")
+        raise ValueError(f"{EXPECTED}, found {strategy!r}{NO_CUTS}")
     return cuts.astype(np.float64)
 
 
@@ -134,7 +160,7 @@ def fixed_bins(
     """Return the options that keep the bins of these rows.
 
     These are the number of bins, if it depends on the number of rows, and as cuts the largest prediction of each
-    quantile but the last.
+    quantile, or cell of a tree, but the last.
     """
     if is_unbinned(n_bins) or not isinstance(strategy, str):
         return {}
@@ -156,6 +182,8 @@ def population_edges(n_bins: int | str | None, strategy: Strategy = "uniform") -
     """Return where bins of a population end: predictions ("uniform"), or shares of the population ("quantile")."""
     if not isinstance(strategy, str):
         return cuts_of(strategy), "uniform"
+    if strategy == "tree" and not is_unbinned(n_bins):
+        raise NotImplementedError("a tree is grown on rows, and a population has none")
     if is_unbinned(n_bins) or (bins := fixed_number_of_bins(n_bins)) > POPULATION_BINS:
         return NO_EDGES, "uniform"  # each node is a cell by itself
     return np.arange(1, bins) / bins, strategy

@@ -80,7 +80,8 @@ def say_error(diagram: Reliability, short: bool = False) -> str:
 
     Bins that are not of equal width are named, because tables of measures have the error over bins of equal width.
     """
-    name, line = ("ECE in quantile bins", "\n") if diagram.strategy == "quantile" else ("ECE", " ")
+    kind = {"quantile": "ECE in quantile bins", "tree": "ECE in bins of a tree"}.get(diagram.strategy)
+    name, line = ("ECE", " ") if kind is None else (kind, "\n")
     if diagram.interval is None:
         return f"{name} {diagram.error:.3g}"
     estimate, low, high = three_numbers(diagram.interval)

@@ -62,9 +62,9 @@ class HistogramBinning(Recalibrator):
     ----------
     n_bins : int or "cube_root"
         Number of bins, or the smallest whose cube is at least the number of predictions that share them.
-    strategy : {"uniform", "quantile"}
-        Bins of equal width, bin b of B being ((b - 1)/B, b/B]; or of as near equal numbers of predictions as ties
-        allow.
+    strategy : {"uniform", "quantile", "tree"}
+        Bins of equal width, bin b of B being ((b - 1)/B, b/B]; of as near equal numbers of predictions as ties allow;
+        or of a tree, whose bins of at least 100 predictions are split at their mean, whatever `n_bins`.
     class_conditional : bool
         Whether every class has separate bins. With two classes this makes no difference.
     bootstrap : int

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from oracles import bin_number
 
 import calibstat as cs
-from calibstat.measures.bins import bin_cells, bin_numbers
+from calibstat.measures.bins import bin_cells, bin_numbers, fixed_bins
+from calibstat.measures.simplex_cells import grow_tree
 from calibstat.recalibration import HistogramBinning
 
 MANY = [1, 3, 10, 15, 25, 49, 50, 100, 1000]
@@ -94,3 +95,51 @@ def test_float32_is_its_binary_value():
     single = np.array([0.2, 0.15], np.float32)
     assert cs.estimate([0, 1], single, n_bins=5) == pytest.approx((float(single[0]) + 1 - float(single[1])) / 2)
     assert cs.estimate([0, 1], [0.2, 0.15], n_bins=5) == pytest.approx(abs(1 - 0.35) / 2)
+
+
+# --- trees ------------------------------------------------------------------------------------------------------------
+
+
+def slow_tree(p, least=100):
+    """The bin of each row, by recursion over rows: split at the mean, which goes to the low side."""
+    if len(p) < least or p.min() == p.max():
+        return np.zeros(len(p), int)
+    low = p <= p.mean() + 1e-12
+    cell = np.zeros(len(p), int)
+    cell[low] = slow_tree(p[low], least)
+    cell[~low] = cell[low].max() + 1 + slow_tree(p[~low], least)
+    return cell
+
+
+@given(
+    p=st.lists(st.integers(0, 40), min_size=1, max_size=60),
+    times=st.lists(st.integers(1, 60), min_size=60, max_size=60),
+)
+def test_a_tree_equals_a_recursion_over_rows_and_the_tree_of_vectors(p, times):
+    rows = np.sort(np.repeat(np.array(p) / 40, times[: len(p)]))
+    value, count = np.unique(rows, return_counts=True)
+    found = np.repeat(bin_cells(value, count.astype(float), strategy="tree"), count)
+    np.testing.assert_array_equal(found, slow_tree(rows))
+    np.testing.assert_array_equal(found, grow_tree(rows[:, None])[0])
+
+
+def test_a_tree_by_hand():
+    """All 200 rows have mean .35, their 100 low ones .2 and the 100 high ones .5, of one value, which stays."""
+    value, count = np.array([0.1, 0.2, 0.3, 0.5]), np.array([25.0, 50, 25, 100])
+    np.testing.assert_array_equal(bin_cells(value, count, strategy="tree"), [0, 0, 1, 2])
+    np.testing.assert_array_equal(bin_cells(value, count * 0.49, strategy="tree"), [0, 0, 0, 0])
+    assert fixed_bins(value, count, 15, "tree") == {"strategy": (0.2, 0.3)}
+
+
+def test_the_error_over_a_tree():
+    y, p = cs.generators.temperature(2).sample(3000, rng=1)
+    cell = slow_tree(p)
+    slow = sum(abs((y - p)[cell == c].sum()) for c in range(cell.max() + 1)) / 3000
+    assert cs.estimate(y, p, measure="ece", strategy="tree") == pytest.approx(slow)
+    diagram = cs.reliability(y, p, strategy="tree", interval=False, band=None)
+    assert diagram.strategy == "tree"
+    assert diagram.error == pytest.approx(slow)
+    np.testing.assert_array_equal(diagram.count, np.bincount(cell))
+    assert np.all(diagram.count < 100)
+    with pytest.raises(NotImplementedError, match="a tree is grown on rows"):
+        cs.generators.temperature(2).truth("ece", strategy="tree")

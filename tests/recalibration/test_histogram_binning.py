@@ -140,7 +140,7 @@ def test_bootstrap_draws_with_its_key_alone():
     [
         ({"n_bins": 0}, "n_bins"),
         ({"n_bins": 2.5}, "n_bins"),
-        ({"strategy": "other"}, "strategy 'uniform' or 'quantile', found 'other'"),
+        ({"strategy": "other"}, "strategy 'uniform', 'quantile', 'tree', found 'other'"),
         ({"bootstrap": -1}, "n_resamples"),
         ({"bootstrap": 3, "rng": -1}, "rng"),
     ],

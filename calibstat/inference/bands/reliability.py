@@ -170,9 +170,10 @@ def reliability(
         distinct prediction. Empty bins are left out. "auto" is 15 bins of equal width, or if the lowest of them would
         hold more than 9 of 10 rows, as of rare events, 15 of nearly equal numbers of rows (of one event); for several
         classes 5 in each direction, which are 25 triangles for three classes.
-    strategy : {"uniform", "quantile"} or sequence of float
-        Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts. For
-        several classes "uniform", a grid on the simplex, or "tree", cells grown on the predictions.
+    strategy : {"uniform", "quantile", "tree"} or sequence of float
+        Bins of equal width, of as near equal numbers of rows as ties allow, of a tree grown on the predictions, whose
+        cells of at least 100 rows are split at their mean whatever `n_bins`, or between ascending cuts. For several
+        classes "uniform", a grid on the simplex, or "tree".
     band : str or None
         "consistency": where the frequencies of all bins at once, and all of the CORP curve, would lie if the model
         were calibrated. "confidence": limits for the average outcome probabilities of the rows of all bins at once.

@@ -48,7 +48,7 @@ class Reliability(NotedResult):
     corp_value, corp_frequency, corp_count : ndarray, shape (n_corners,)
         The CORP curve: predictions at the ends of every flat piece of their isotonic recalibration, its value, and the
         rows of the piece, counted likewise.
-    strategy : {"uniform", "quantile", "given", "one-prediction"}
+    strategy : {"uniform", "quantile", "tree", "given", "one-prediction"}
         How the bins were cut.
     lens : NamedLens
         The outcome whose probability was predicted.
