@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import calibstat as cs
-from calibstat.generators.simulator import drawing
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
 from calibstat.study.question import rate_of
 
-from .parts.fixed_predictions import FixedPredictions, quantiles
+from .parts.fixed_predictions import FixedPredictions, FixedVectors, quantiles
 from .parts.promises import more_often
 
 if TYPE_CHECKING:
@@ -56,19 +55,6 @@ class Tempered:
     def moved(self, times: float) -> Tempered:
         """Return the map that moves so many times as far from calibration."""
         return Tempered(self.factor**times, self.shift * times)
-
-
-@dataclass(frozen=True)
-class FixedVectors:
-    """Independent classes with given probabilities; their predictions are the same in every data set."""
-
-    prediction: np.ndarray
-    chance: np.ndarray
-
-    def sample(self, n: int, rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw the classes."""
-        n, random = drawing(n, rng)
-        return (random.random((n, 1)) > self.chance.cumsum(axis=1)[:, :-1]).sum(axis=1), self.prediction
 
 
 @dataclass(frozen=True)

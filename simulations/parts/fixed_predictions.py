@@ -23,6 +23,19 @@ class FixedPredictions:
         return (random.random(n) < self.chance).astype(np.int64), self.prediction
 
 
+@dataclass(frozen=True)
+class FixedVectors:
+    """Independent classes with given probabilities; their predictions are the same in every data set."""
+
+    prediction: np.ndarray
+    chance: np.ndarray
+
+    def sample(self, n: int, rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw the classes."""
+        n, random = drawing(n, rng)
+        return (random.random((n, 1)) > self.chance.cumsum(axis=1)[:, :-1]).sum(axis=1), self.prediction
+
+
 def quantiles(n: int, distribution: Any) -> np.ndarray:
     """Return n predictions that are spread like a distribution."""
     return distribution.ppf((np.arange(n) + 0.5) / n)

@@ -24,6 +24,7 @@ from calibstat.data.null_hypothesis import EVENT_NULL, CalibrationMap
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample, need_counts
 from calibstat.inference.bands.bands import BANDS
+from calibstat.inference.bands.cell_limits import limits_of_distances
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.confidence_interval import interval_of
@@ -180,7 +181,7 @@ def reliability(
         "monotone": a confidence band of the whole curve of outcome probabilities, if it does not decrease.
         Bars of which each holds by itself only: "pointwise_consistency", percentiles of consistency resampling,
         "binomial", quantiles of a binomial share of the mean prediction, and "pointwise_confidence", Wilson's interval.
-        None: no band.
+        None: no band. Several classes together have "confidence" alone, limits for the distances of all cells at once.
     null : None, fitted recalibrator or callable
         A calibration map, as for `calibration_test`, by which the bands "consistency" and "binomial" are drawn: where
         frequencies would lie if outcomes came from it. Of one event or of each class, with independent rows of equal
@@ -209,7 +210,7 @@ def reliability(
     Returns
     -------
     Reliability, ClassWiseReliability or SimplexReliability
-        For a binary outcome, for each class, or for several classes together; the last has no band.
+        For a binary outcome, for each class, or for several classes together.
         `Answers`, a mapping from name to this, for several models.
 
     Raises
@@ -328,7 +329,8 @@ def reliability(
         if unit is not None:
             raise ValueError(f"expected no cluster= for a diagram without a band, of {data.lens}; found one")
         data.need_no_weights("reliability", "cells of the simplex are drawn as counts of rows")
-        return _canonical(data, several if usual else n_bins, str(strategy))
+        limits = float(level) if band == "confidence" else None
+        return _canonical(data, several if usual else n_bins, str(strategy), limits)
 
     diagram: Reliability | ClassWiseReliability | SimplexReliability = seen.choose(
         binary,
@@ -344,10 +346,14 @@ def is_rare(sample: Sample) -> bool:
     return bool(sample.count[low].sum() > CROWDED * sample.count.sum())
 
 
-def _canonical(data: MulticlassData, n_bins: int | str | None, strategy: str) -> SimplexReliability:
-    """Compare mean outcome and mean prediction in each cell of the simplex."""
+def _canonical(
+    data: MulticlassData, n_bins: int | str | None, strategy: str, level: float | None
+) -> SimplexReliability:
+    """Compare mean outcome and mean prediction in each cell of the simplex, with limits if a level is given."""
     predictions = data.predictions
     table = CanonicalCE(n_bins=n_bins, strategy=strategy).detail(predictions.prob, predictions.label)
+    of_cells = table["mean_prediction"], table["frequency"], table["count"]
+    low, high = (None, None) if level is None else map(read_only, limits_of_distances(*of_cells, level))
     grid = "level sets" if is_unbinned(n_bins) else f"grid of {n_bins} bins"
     return SimplexReliability(
         mean_prediction=read_only(table["mean_prediction"]),
@@ -357,6 +363,9 @@ def _canonical(data: MulticlassData, n_bins: int | str | None, strategy: str) ->
         strategy=grid if strategy == "uniform" else "tree grown on the predictions",
         lens=data.lens,
         n=predictions.n,
+        low=low,
+        high=high,
+        band_level=level,
     )
 
 

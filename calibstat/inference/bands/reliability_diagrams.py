@@ -289,6 +289,11 @@ class SimplexReliability(NotedResult):
         The outcomes whose probabilities were predicted.
     n : int
         Rows.
+    low, high : ndarray, shape (n_cells,), or None
+        With `band` "confidence" limits that hold, of all cells at once, the total variation distance of the average
+        outcome probabilities of the rows of the cell from their mean prediction.
+    band_level : float or None
+        The probability with which all of them hold.
 
     Notes
     -----
@@ -303,6 +308,18 @@ class SimplexReliability(NotedResult):
     strategy: str
     lens: NamedLens
     n: int
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    band_level: float | None = None
+
+    @property
+    def worst(self) -> tuple[float, float] | None:
+        """Limits of the largest distance of all cells, at the level of the band; None without limits.
+
+        A low end above 0 rejects calibration at the level 1 - `band_level`. It is also one of the largest distance of
+        all predictions, which is at least that of the cells.
+        """
+        return None if self.low is None or self.high is None else (float(self.low.max()), float(self.high.max()))
 
     @property
     def distance(self) -> np.ndarray:
@@ -316,7 +333,8 @@ class SimplexReliability(NotedResult):
         columns = {"count": self.count}
         for title, part in (("prediction", self.mean_prediction), ("frequency", self.frequency)):
             columns |= {f"{title}[{name}]": part[:, k] for k, name in enumerate(self.names)}
-        return pd.DataFrame({**columns, "total_variation": self.distance})
+        limits = {} if self.low is None else {"low": self.low, "high": self.high}
+        return pd.DataFrame({**columns, "total_variation": self.distance, **limits})
 
     def __str__(self) -> str:
         cells = self.count.size
@@ -325,5 +343,20 @@ class SimplexReliability(NotedResult):
         return (
             f"Reliability of {len(self.names)} classes ({', '.join(map(str, self.names))}), {self.lens}, n = {self.n}, "
             f"in {where} ({self.strategy}).\nThe mean total variation distance between mean prediction and observed "
-            f"frequency is {share @ self.distance:.3g}."
+            f"frequency is {share @ self.distance:.3g}.{self._of_worst()}"
+        )
+
+    def _of_worst(self) -> str:
+        """Say between what limits the largest distance of a cell is."""
+        if self.worst is None or self.band_level is None:
+            return ""
+        low, high = self.worst
+        more = (
+            ""
+            if low == 0
+            else f" A calibrated model has a low end above 0 with probability at most {1 - self.band_level:.4g}."
+        )
+        return (
+            f"\nThe largest of the distances of average outcome probabilities in a cell is between {low:.3g} and "
+            f"{high:.3g}, with probability at least {self.band_level:.4g} if outcomes are independent.{more}"
         )
