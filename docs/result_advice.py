@@ -179,6 +179,11 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "`mcb` is what recalibration could gain, `dsc` what the model tells apart, `unc` what no model changes. All "
         "have the unit of the score.",
     ),
+    "GroupingLoss": (
+        "grouping_loss",
+        "With the confidence level, what the features tell beyond the predictions is worth at least `low`, in the unit "
+        "of the score. `estimate` may be below 0, where the model that knows the features is worse.",
+    ),
     "CalibrationSharpness": (
         "sharpness",
         "`calibration_error` and `sharpness_gap` add up to `total_divergence`. A model with a small error and a large "

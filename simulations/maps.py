@@ -176,7 +176,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 
 study = Study(
-    question="Does a calibration map explain the data: level and power of two tests of the same null hypothesis?",
+    question="Does a calibration map explain the data?",
     seed=SEED,
     runtime_hours=0.1,
     table=table,

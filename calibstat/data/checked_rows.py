@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data import lenses
+from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.checks import TAKE_FOLDS, described, refuse_unknown, short
 from calibstat.data.clusters import as_clusters
 from calibstat.data.engines.counted_rows import CountedRows, counted_rows
@@ -19,7 +20,7 @@ from calibstat.data.labels import check_row_names, labels_or_positive
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
 from calibstat.data.named_lens import EVENT
-from calibstat.data.null_hypothesis import EVENT_NULL, CalibrationMap
+from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import (
     BinaryData,
     ClassWiseData,

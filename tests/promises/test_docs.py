@@ -15,13 +15,11 @@ import pytest
 from documentation import PAGES, load, measure_pages
 from package_sources import LAYERS
 from project_folder import PROJECT
-from simulation_files import STUDIES, study_file
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 import calibstat as cs
 from calibstat.cli.app import app
-from calibstat.measures.kinds.registry import everyday_measures
 
 ROOT = PROJECT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -350,49 +348,6 @@ def test_commands_in_readme_and_docs_exist():
         found = asked(words[0])
         assert found.exit_code == 0, line
         assert all(option in found.stdout for option in words if option.startswith("--")), line
-
-
-def test_every_study_has_its_row_and_its_results():
-    readme = (ROOT / "simulations" / "README.md").read_text(encoding="utf-8")
-    for name, study in STUDIES.items():
-        hours = f", {study.runtime_hours:g} h |"
-        assert f"| {study.question} | [{name}]({name}.py){hours}" in readme, name
-        first, second = (ROOT / "simulations" / "results" / f"{name}.csv").read_text().splitlines()[:2]
-        command = rf"# command: calibstat study ({name}|simulations/{name}\.py)( --data \S+)?"
-        assert re.match(rf"{command}; seed: {study.seed}; version: \S+; date: 20", first)
-        assert second.startswith("question,")
-        assert list((ROOT / "simulations" / "figures").glob(f"{name}*.png"))
-
-
-def missing_measures(study, table):
-    """The measures that a study asks about and its stored table does not have."""
-    asked = {label for grid in study.grids(False) for label in grid["measures"]}
-    return sorted(asked - set(table["measure"]))
-
-
-GRIDS = [name for name, study in STUDIES.items() if study.grids(True)]
-
-
-@pytest.mark.parametrize("name", GRIDS)
-def test_stored_results_have_every_measure_that_the_study_asks_about(name):
-    stored = pd.read_csv(ROOT / "simulations" / "results" / f"{name}.csv", comment="#")
-    assert missing_measures(STUDIES[name], stored) == []
-
-
-@pytest.mark.parametrize("name", ["size", "bias", "consistency", "ranking"])
-def test_studies_of_measures_ask_about_all_that_are_registered(name):
-    asked = {measure for grid in STUDIES[name].grids(False) for measure, _ in grid["measures"].values()}
-    expected = set(everyday_measures())
-    if name == "consistency":  # an error can only vanish where the population value is known
-        expected = set(study_file("consistency").with_truth({measure: (measure, {}) for measure in expected}))
-    assert asked >= expected
-
-
-def test_a_measure_that_is_not_in_the_stored_results_is_found():
-    stored = pd.read_csv(ROOT / "simulations" / "results" / "size.csv", comment="#")
-    without = stored[stored["measure"] != "ks"]
-    missing = [missing_measures(STUDIES["size"], table) for table in (without, stored)]
-    assert set(missing[0]) - set(missing[1]) == {"ks"}
 
 
 def years_of_papers(texts):

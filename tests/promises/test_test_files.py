@@ -21,7 +21,10 @@ PAPERS = {  # each holds what one paper says against slow code written from it
 }
 MOST_LINES_OUTSIDE = 60  # of them
 MOST_FILES = 30  # of a folder, beside its sub-folders
-SHELVES = {"studies": {"studies/networks"}}  # sub-folders that take some of the tests of a folder
+SHELVES = {"studies": {"studies/networks"}, "data": {"data/null_hypotheses"}}  # sub-folders with tests of a folder
+    "studies": {"studies/networks"},
+    "data": {"data/null_hypotheses"},
+}  # sub-folders that take some of the tests of a folder
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
     "classical/binary_input.py": "test_asymptotic_result.py",
     "cli/options.py": "test_app.py",
@@ -67,7 +70,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_user_defined_measures.py",
     "test_wrong_input.py",
 }
-PAGES = {"test_list_of_studies.py"}  # each is about what one page, or all of them, say
+PAGES = {"test_list_of_studies.py", "test_stored_studies.py"}  # each is about what one page, or all of them, say
 LONGEST_TEST = 400
 
 

@@ -15,12 +15,13 @@ from calibstat.bounds.absolute_norms import TooFewRowsInCells
 from calibstat.bounds.curves.curve_shapes import Shape
 from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.bounds.residual_tables import LabelledRows, RowTable
+from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.checked_rows import Data, Models, OneModel, Outcomes, as_data
 from calibstat.data.checks import check_level
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens, EachClass, Lens
 from calibstat.data.models import Predicted
-from calibstat.data.null_hypothesis import EVENT_NULL, CalibrationMap
+from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample, need_counts
 from calibstat.inference.bands.bands import BANDS

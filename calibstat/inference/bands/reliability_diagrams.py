@@ -354,9 +354,10 @@ class SimplexReliability(NotedResult):
         more = (
             ""
             if low == 0
-            else f" A calibrated model has a low end above 0 with probability at most {1 - self.band_level:.4g}."
+            else " A calibrated model has a low end above 0 with probability at most "
+            f"{level_text(1 - self.band_level)}."
         )
         return (
             f"\nThe largest of the distances of average outcome probabilities in a cell is between {low:.3g} and "
-            f"{high:.3g}, with probability at least {self.band_level:.4g} if outcomes are independent.{more}"
+            f"{high:.3g}, with probability at least {level_text(self.band_level)} if outcomes are independent.{more}"
         )

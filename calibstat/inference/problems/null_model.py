@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.checked_rows import Data
-from calibstat.data.null_hypothesis import CalibrationMap, Null
+from calibstat.data.null_hypothesis import Null
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure, MulticlassMeasure
 from calibstat.resampling import Consistency, Labels

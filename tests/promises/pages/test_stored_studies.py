@@ -1,0 +1,53 @@
+"""The stored tables of studies: each has its row in the list, and every measure that the study asks about."""
+
+import re
+
+import pandas as pd
+import pytest
+from project_folder import PROJECT as ROOT
+from simulation_files import STUDIES, study_file
+
+from calibstat.measures.kinds.registry import everyday_measures
+
+
+def test_every_study_has_its_row_and_its_results():
+    readme = (ROOT / "simulations" / "README.md").read_text(encoding="utf-8")
+    for name, study in STUDIES.items():
+        hours = f", {study.runtime_hours:g} h |"
+        assert f"| {study.question} | [{name}]({name}.py){hours}" in readme, name
+        first, second = (ROOT / "simulations" / "results" / f"{name}.csv").read_text().splitlines()[:2]
+        command = rf"# command: calibstat study ({name}|simulations/{name}\.py)( --data \S+)?"
+        assert re.match(rf"{command}; seed: {study.seed}; version: \S+; date: 20", first)
+        assert second.startswith("question,")
+        assert list((ROOT / "simulations" / "figures").glob(f"{name}*.png"))
+
+
+def missing_measures(study, table):
+    """The measures that a study asks about and its stored table does not have."""
+    asked = {label for grid in study.grids(False) for label in grid["measures"]}
+    return sorted(asked - set(table["measure"]))
+
+
+GRIDS = [name for name, study in STUDIES.items() if study.grids(True)]
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_stored_results_have_every_measure_that_the_study_asks_about(name):
+    stored = pd.read_csv(ROOT / "simulations" / "results" / f"{name}.csv", comment="#")
+    assert missing_measures(STUDIES[name], stored) == []
+
+
+@pytest.mark.parametrize("name", ["size", "bias", "consistency", "ranking"])
+def test_studies_of_measures_ask_about_all_that_are_registered(name):
+    asked = {measure for grid in STUDIES[name].grids(False) for measure, _ in grid["measures"].values()}
+    expected = set(everyday_measures())
+    if name == "consistency":  # an error can only vanish where the population value is known
+        expected = set(study_file("consistency").with_truth({measure: (measure, {}) for measure in expected}))
+    assert asked >= expected
+
+
+def test_a_measure_that_is_not_in_the_stored_results_is_found():
+    stored = pd.read_csv(ROOT / "simulations" / "results" / "size.csv", comment="#")
+    without = stored[stored["measure"] != "ks"]
+    missing = [missing_measures(STUDIES["size"], table) for table in (without, stored)]
+    assert set(missing[0]) - set(missing[1]) == {"ks"}
