@@ -30,7 +30,7 @@ def test_a_power_curve():
     ax = cs.plot(curve)
     assert points(ax).get_xdata().tolist() == [50, 100, 400]
     assert points(ax).get_ydata().tolist() == [point.power for point in curve.points]
-    assert drawn(ax)["level, 0.05"].get_ydata()[0] == 0.05
+    assert drawn(ax)["level, 5 %"].get_ydata()[0] == 0.05
     assert ax.get_xscale() == "log"
     ends = points(ax).axes.containers[0].lines[2][0].get_segments()
     np.testing.assert_allclose([seg[:, 1] for seg in ends], [(point.low, point.high) for point in curve.points])

@@ -80,7 +80,7 @@ def test_what_cannot_be_found_is_said():
         found
     )
     assert found.largest_power.max() == pytest.approx(stats.binom(999, 2 / 32).cdf(49), abs=0.02)
-    assert f"the largest power seen was {found.largest_power.max():.2g}" in str(found)
+    assert f"the largest power seen was {100 * found.largest_power.max():.2g} %" in str(found)
     assert "With this one row" in str(cs.detectable_effect([0.3], rng=1))
 
 
