@@ -73,7 +73,8 @@ print(f"ECE {interval.estimate:.3f}, 95 % interval {interval.low:.3f} to {interv
 # ----------------------------------
 #
 # A test of each of 1,000 classes would have little power: most words occur in a few rows. Choose some words
-# before you look at the outcomes, such as the most frequent ones of the fitted text.
+# before you look at the outcomes, such as the most frequent ones of the fitted text. Three words are three tests,
+# so multiply their p-values by three.
 for k in range(3):
     lens = cs.lenses.one_class(k)
     found = cs.calibration_test(word, prob, lens=lens, cluster=paragraph, rng=0)
