@@ -80,9 +80,9 @@ def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
     """Count misses and rejections, with the mean limits."""
     import pandas as pd
 
-    replicates, n_resamples = (20, 19) if quick else (300, 99)
+    replicates, n_resamples = (20, 19) if quick else (2000, 99)
     rows: list[dict[str, Any]] = []
-    for n in [300] if quick else [300, 1500]:
+    for n in [300] if quick else [300, 3000]:
         for label, prob, chance in models(n):
             for cut, options in CUTS.items():
                 name = f"{label}, {cut}"

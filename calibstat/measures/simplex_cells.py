@@ -8,11 +8,12 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.checks import is_number, short
-from calibstat.measures.bins import uniform_cells
+from calibstat.measures.bins import bin_numbers, uniform_cells
 
 # Rounding depends on the order of the rows and must not decide a split: variances this near are tied, and a row this
 # near above the mean counts as at the mean. Sums of up to 10 million rows are that exact.
 _NEAR_CELL = 1e-9
+_MEAN_ROUNDING = 1e-12  # relative, of a mean of equal predictions, which may be on the edge of a bin
 
 SPLIT = [("coordinate", np.int64), ("threshold", np.float64), ("low", np.int64), ("high", np.int64)]
 
@@ -37,6 +38,28 @@ def grid_cells(prob: np.ndarray, *, n_bins: int | str | None = 15) -> np.ndarray
         code = code * bins + bin_of_row
         codes *= bins
     return np.unique(code, return_inverse=True)[1]
+
+
+def grid_boxes(mean: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and upper ends of the coordinates in the cells of a grid, given a mean of rows of each."""
+    number = np.stack([bin_numbers(column * (1 - _MEAN_ROUNDING), n_bins) for column in mean.T], axis=1)
+    return number / n_bins, (number + 1) / n_bins
+
+
+def tree_boxes(tree: np.ndarray, cells: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and upper ends of the coordinates in the cells of a tree, which has its splits in order."""
+    low, high = np.zeros((cells, n_classes)), np.ones((cells, n_classes))
+    within = {0: (np.zeros(n_classes), np.ones(n_classes))}
+    for k, (coordinate, threshold, *sides) in enumerate(tree.tolist()):
+        below, above = within.pop(k)
+        ends = below.copy(), above.copy()
+        ends[0][coordinate] = ends[1][coordinate] = threshold
+        for side, box in zip(sides, ((below, ends[1]), (ends[0], above)), strict=True):
+            if side >= 0:
+                within[side] = box
+            else:
+                low[~side], high[~side] = box
+    return low, high
 
 
 def check_tree(threshold: str, min_size: int) -> None:

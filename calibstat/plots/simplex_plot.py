@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.inference.bands.reliability_diagrams import SimplexReliability
-from calibstat.plots.style import legend
+from calibstat.plots.style import colors, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,14 +19,20 @@ if TYPE_CHECKING:
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [1 / 2, 3**0.5 / 2, 0], [1 / 2, 3**0.5 / 6, (2 / 3) ** 0.5]])  # sides 1
 _MANY_CELLS = 60  # cells, above which a new figure is larger and the arrows are finer
 FIFTHS = np.arange(1, 5) / 5
+ON_CELLS = ".2"  # of arrows on filled cells
+FILLED = 0.6  # opacity of filled cells
 EDGE: dict[str, Any] = {"color": ".4", "linewidth": 1.2, "zorder": 1}
 FAINT: dict[str, Any] = {"color": ".88", "linewidth": 0.8, "zorder": 0}
 
 
 def plot_simplex_diagram(diagram: SimplexReliability, ax: Axes | None) -> Axes:
-    """An arrow for each cell, from mean prediction to observed frequencies, coloured by its share of the rows."""
+    """An arrow for each cell, from mean prediction to observed frequencies, and the cell's share of the rows as colour.
+
+    Cells of a triangle are filled with it, if their ends are known, and else it is the colour of the arrow. Arrows of
+    cells that are off beyond their limits are red.
+    """
     from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import PowerNorm
+    from matplotlib.colors import PowerNorm, to_rgba
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     n_classes = len(diagram.names)
@@ -40,14 +46,50 @@ def plot_simplex_diagram(diagram: SimplexReliability, ax: Axes | None) -> Axes:
     scale = ScalarMappable(PowerNorm(0.5, 0, share.max()), _colormap())  # the error of a cell goes with 1 / sqrt(rows)
     corners = CORNERS[:n_classes, : n_classes - 1]
     tails, heads = diagram.mean_prediction[order] @ corners, diagram.frequency[order] @ corners
-    INSIDE[n_classes](ax, [str(name) for name in diagram.names], tails, heads, scale.to_rgba(share))
-    style: dict[str, Any] = {"color": ".2", "linestyle": "none"}
+    color, marks = scale.to_rgba(share), dict[str, Any](ticks=MaxNLocator(5), format=PercentFormatter(1))
+    if n_classes == 3 and diagram.lower is not None and diagram.upper is not None:
+        _fill_cells(ax, diagram.lower[order], diagram.upper[order], color)
+        color, marks["alpha"] = np.full(color.shape, to_rgba(ON_CELLS)), FILLED
+    off = np.zeros(order.size, bool) if diagram.low is None else diagram.low[order] > 0
+    color[off] = to_rgba(colors()["red"])
+    INSIDE[n_classes](ax, [str(name) for name in diagram.names], tails, heads, color)
+    style: dict[str, Any] = {"color": ON_CELLS, "linestyle": "none"}
     ax.plot([], [], marker="o", markersize=3.5, label="mean prediction of a cell", **style)
     ax.plot([], [], marker=r"$\rightarrow$", markersize=11, label="to its observed frequencies", **style)
+    if off.any() and diagram.band_level is not None:
+        style["color"] = colors()["red"]
+        label = f"off beyond chance ({100 * diagram.band_level:.4g}% limits of all cells)"
+        ax.plot([], [], marker=r"$\rightarrow$", markersize=11, label=label, **style)
     legend(ax, above=True)
-    marks: dict[str, Any] = {"ticks": MaxNLocator(5), "format": PercentFormatter(1)}
     ax.figure.colorbar(scale, ax=ax, label=f"Share of the {diagram.n} rows", shrink=0.6, **marks)
     return ax
+
+
+def _fill_cells(ax: Axes, lower: np.ndarray, upper: np.ndarray, color: np.ndarray) -> None:
+    """Fill the cells of a triangle, whose coordinates have these ends."""
+    from matplotlib.collections import PolyCollection
+
+    polygons = [cell_corners(low, high) @ CORNERS[:3, :2] for low, high in zip(lower, upper, strict=True)]
+    ax.add_collection(
+        PolyCollection(polygons, facecolors=color, edgecolors="white", linewidth=0.8, alpha=FILLED, zorder=0.5)
+    )
+
+
+def cell_corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the corners of the part of the triangle of vectors with coordinates between these, in order around it."""
+    corners = np.eye(3)
+    for k in range(3):
+        for side, end in ((1, low[k]), (-1, high[k])):
+            room = side * (corners[:, k] - end)  # negative outside
+            found = []
+            for i in range(len(corners)):
+                if room[i - 1] * room[i] < 0:
+                    part = room[i - 1] / (room[i - 1] - room[i])
+                    found.append((1 - part) * corners[i - 1] + part * corners[i])
+                if room[i] >= 0:
+                    found.append(corners[i])
+            corners = np.reshape(found, (-1, 3))
+    return corners
 
 
 def _axes(ax: Axes | None, projection: str | None, many: bool) -> Axes:

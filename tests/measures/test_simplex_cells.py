@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles import bin_number
 
 import calibstat as cs
-from calibstat.measures.simplex_cells import grid_cells, grow_tree
+from calibstat.measures.simplex_cells import grid_boxes, grid_cells, grow_tree, tree_boxes
 
 
 @st.composite
@@ -253,3 +253,26 @@ def test_a_wrong_tree_is_found():
     assert not np.array_equal(right, grow_tree(prob, min_size=20, threshold="median")[0])
     tenths = np.array([[1, 9], [2, 8], [3, 7]]) / 10
     assert not np.array_equal(as_cells(recursive(tenths.tolist(), "median", 3)), [0, 1, 1])
+
+
+# --- boxes of cells ---------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 12), st.integers(2, 4), st.integers(0, 2**32 - 1))
+def test_every_row_is_in_the_box_of_its_cell(n_bins, n_classes, seed):
+    """Of trees and grids: above the lower end, or at 0, and at most at the upper one."""
+    prob = np.random.default_rng(seed).dirichlet(np.ones(n_classes), 60).round(2)
+    prob[:, -1] = 1 - prob[:, :-1].sum(axis=1)
+    prob = np.clip(prob, 0, 1)
+    cell, tree = grow_tree(prob, min_size=10)
+    cells = [(cell, tree_boxes(tree, cell.max() + 1, n_classes))]
+    if n_classes > 2:  # of two classes the second coordinate alone makes the bins
+        cell = grid_cells(prob, n_bins=n_bins)
+        mean = np.stack([prob[cell == c].mean(axis=0) for c in range(cell.max() + 1)])
+        cells.append((cell, grid_boxes(mean, n_bins)))
+    for cell, (low, high) in cells:
+        assert np.all((prob > low[cell]) | (prob == 0))
+        assert np.all(prob <= high[cell] + 1e-8)
+    root = tree_boxes(tree[:0], 1, n_classes)
+    assert np.all(root[0] == 0)
+    assert np.all(root[1] == 1)

@@ -6,6 +6,8 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgba
 from matplotlib.quiver import Quiver
 from plotted_results import (
     EDGE_CASES,
@@ -17,6 +19,8 @@ from plotted_results import (
 )
 
 import calibstat as cs
+from calibstat.plots.simplex_plot import cell_corners
+from calibstat.plots.style import colors
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
 
@@ -154,3 +158,43 @@ def test_axes_of_the_wrong_kind_are_refused():
         cs.plot(cells(4), flat)
     with pytest.raises(ValueError, match="expected no axes for a class-wise diagram"):
         cs.plot(per_class(3), flat)
+
+
+# --- filled cells -----------------------------------------------------------------------------------------------------
+
+
+def area(corners):
+    """The area of a polygon of vectors of three classes, as a share of the triangle: the cross product of two sides."""
+    u, v = (corners[1:-1] - corners[0])[:, :2], (corners[2:] - corners[0])[:, :2]
+    return np.abs((u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]).sum())
+
+
+def test_the_corners_of_cells_by_hand():
+    """A half of the first coordinate is a smaller triangle, and its other part a trapezium of three quarters."""
+    top = cell_corners(np.array([0.5, 0, 0]), np.ones(3))
+    assert area(top) == pytest.approx(0.25)
+    assert {tuple(corner) for corner in top.round(9)} == {(1, 0, 0), (0.5, 0.5, 0), (0.5, 0, 0.5)}
+    assert area(cell_corners(np.zeros(3), np.array([0.5, 1, 1]))) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "tree"])
+def test_filled_cells_are_parts_of_the_triangle_and_hold_their_means(strategy):
+    label, prob = cs.generators.dirichlet((1, 1, 1), temperature=2).sample(3000, rng=1)
+    diagram = cs.reliability(label, prob, lens="canonical", n_bins=4, strategy=strategy, band="confidence")
+    cells = [cell_corners(*ends) for ends in zip(diagram.lower, diagram.upper, strict=True)]
+    assert sum(map(area, cells)) == pytest.approx(1)
+    for corners, mean in zip(cells, diagram.mean_prediction, strict=True):
+        around = [np.vstack((mean, corners[i - 1], corners[i])) for i in range(len(corners))]
+        assert sum(map(area, around)) == pytest.approx(area(corners))  # only of a point inside
+    ax = cs.plot(diagram)
+    filled = next(entry for entry in ax.collections if isinstance(entry, PolyCollection) and len(entry.get_paths()) > 1)
+    assert len(filled.get_paths()) == diagram.count.size
+    arrows = next(entry for entry in ax.collections if isinstance(entry, Quiver))
+    reds = (arrows.get_facecolors()[:, :3] == to_rgba(colors()["red"])[:3]).all(axis=1)
+    order = np.argsort(diagram.count, kind="stable")
+    np.testing.assert_array_equal(reds, diagram.low[order] > 0)
+    assert 0 < reds.sum() < reds.size
+    assert "off beyond chance (95% limits of all cells)" in ax.get_legend_handles_labels()[1]
+    without = replace(diagram, lower=None, upper=None, low=None, high=None)
+    plain = cs.plot(without)
+    assert "off beyond chance (95% limits of all cells)" not in plain.get_legend_handles_labels()[1]

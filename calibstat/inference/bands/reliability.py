@@ -36,6 +36,7 @@ from calibstat.measures.binned import ECE
 from calibstat.measures.bins import Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
 from calibstat.measures.canonical_ce import CanonicalCE
 from calibstat.measures.curve_errors import L1
+from calibstat.measures.simplex_cells import grid_boxes, tree_boxes
 from calibstat.resampling import Draws, GivenPredictions, Labels, canonical_order
 from calibstat.resampling.rng import Rng
 from calibstat.result import read_only
@@ -355,6 +356,7 @@ def _canonical(
     table = CanonicalCE(n_bins=n_bins, strategy=strategy).detail(predictions.prob, predictions.label)
     of_cells = table["mean_prediction"], table["frequency"], table["count"]
     low, high = (None, None) if level is None else map(read_only, limits_of_distances(*of_cells, level))
+    lower, upper = _boxes(table, n_bins, predictions.n)
     grid = "level sets" if is_unbinned(n_bins) else f"grid of {n_bins} bins"
     return SimplexReliability(
         mean_prediction=read_only(table["mean_prediction"]),
@@ -367,7 +369,21 @@ def _canonical(
         low=low,
         high=high,
         band_level=level,
+        lower=lower,
+        upper=upper,
     )
+
+
+def _boxes(table: dict[str, Any], n_bins: int | str | None, n: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return the ends of the coordinates in each cell of a tree or a grid; level sets have none."""
+    cells, classes = table["frequency"].shape
+    if "tree" in table:
+        low, high = tree_boxes(table["tree"], cells, classes)
+    elif is_unbinned(n_bins):
+        return None, None
+    else:
+        low, high = grid_boxes(table["mean_prediction"], number_of_bins(n_bins, n))
+    return read_only(low), read_only(high)
 
 
 def _binary(

@@ -294,6 +294,8 @@ class SimplexReliability(NotedResult):
         outcome probabilities of the rows of the cell from their mean prediction.
     band_level : float or None
         The probability with which all of them hold.
+    lower, upper : ndarray, shape (n_cells, K), or None
+        The cell has the vectors whose coordinates are above `lower` and at most `upper`; None of level sets.
 
     Notes
     -----
@@ -311,6 +313,8 @@ class SimplexReliability(NotedResult):
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     band_level: float | None = None
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
 
     @property
     def worst(self) -> tuple[float, float] | None:
