@@ -105,6 +105,8 @@ PLAIN: dict[str, Any] = {
     "threshold": 0.0,
     "norm": "l1",
     "ties": "together",
+    "region": "all",
+    "class_weight": None,
 }
 NAMED: dict[str, dict[str, Any]] = {  # options of `gce`, beside those that are PLAIN, to which papers give a name
     "class-conditional ECE": {"max_prob": True},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -17,10 +17,11 @@ from calibstat.compiled import jit
 from calibstat.data.checks import check_switch, is_among, is_number
 from calibstat.data.predictions import Predictions
 from calibstat.measures.bins import BLOCK, MANY_BINS, bin_cells, bin_of, check_bins, is_unbinned, number_of_bins
+from calibstat.measures.gce_parts.split_ties import errors_of_shared_ties
+from calibstat.measures.gce_parts.weights_in_gce import check_weights, mean_weights, weights_of_classes
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.multiclass_kinds import VectorStatistic
 from calibstat.measures.kinds.registry import measure
-from calibstat.measures.split_ties import errors_of_shared_ties
 
 NIXON = (
     "Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, Measuring Calibration in Deep Learning, arXiv:1904.01685"
@@ -50,6 +51,8 @@ def l1_and_l2(
     threshold: float,
     n_bins: int | str | None,
     ties: str = "together",
+    region: str = "all",
+    class_weight: Sequence[float] | None = None,
 ) -> np.ndarray:
     """Return the L1 and the L2 error for each row of labels, shape (B, 2); bins are computed once."""
     if ties not in TIES:
@@ -57,11 +60,13 @@ def l1_and_l2(
     if ties == "split" and binning == "adaptive" and not is_unbinned(n_bins):
         check_switches(binning, max_prob, class_conditional, threshold)
         bins, top = number_of_bins(n_bins, prob.shape[0]), _kept_class(prob, max_prob)
-        return errors_of_shared_ties(prob, labels, top, np.float64(threshold), bins, class_conditional)
+        classes = weights_of_classes(class_weight, prob.shape[1] if class_conditional else 1)
+        return errors_of_shared_ties(prob, labels, top, np.float64(threshold), bins, classes)
     top, least, count, value, upper = _table(prob, binning, max_prob, class_conditional, threshold, n_bins)
-    many = len(labels) >= prob.shape[1]
+    many = len(labels) >= prob.shape[1] or region != "all"
     place = _places(prob, top, least, count, upper) if many else np.empty((0, 0), np.int64)
-    return _errors(prob, labels, top, least, count, value, upper, place)
+    weight, classes = mean_weights(prob, region, place, count), weights_of_classes(class_weight, len(count))
+    return _errors(prob, labels, top, least, count, value, upper, place, weight, classes)
 
 
 def _table(
@@ -204,17 +209,21 @@ def _errors(
     value: np.ndarray,
     upper: np.ndarray,
     place: np.ndarray,
+    weight: np.ndarray,
+    classes: np.ndarray,
 ) -> np.ndarray:
     """Return the L1 and the L2 error for each row of labels, given the bins: only positives have to be counted.
 
-    `place` is the place of each class of each row; it has no rows if only places of labels are looked up.
+    `place` is the place of each class of each row; it has no rows if only places of labels are looked up. `weight` is
+    that of each bin, which its rows have on average, and `classes` that of each group of bins.
     """
     groups, bins = count.shape
     out = np.zeros((labels.shape[0], 2))
     kept = np.zeros(groups)
     for g in range(groups):
-        kept[g] = count[g].sum()
+        kept[g] = (count[g] * weight[g]).sum()
     observed = np.empty(groups * bins + 1)
+    total = classes.sum()
     for r in range(labels.shape[0]):
         observed[:] = 0.0
         if place.size:
@@ -226,12 +235,13 @@ def _errors(
                 observed[_place(np.float64(prob[i, k]), k, top[i], threshold, bins, upper, groups)] += 1.0
         for g in range(groups):
             for b in range(bins):
-                if count[g, b] > 0.0:
+                if count[g, b] > 0.0 and kept[g] > 0.0:
                     gap = abs(observed[g * bins + b] - value[g, b])
-                    out[r, 0] += gap / kept[g]
-                    out[r, 1] += gap * gap / count[g, b] / kept[g]
-        out[r, 0] /= groups
-        out[r, 1] = math.sqrt(out[r, 1] / groups)
+                    share = classes[g] * weight[g, b]
+                    out[r, 0] += share * gap / kept[g]
+                    out[r, 1] += share * gap * gap / count[g, b] / kept[g]
+        out[r, 0] /= total
+        out[r, 1] = math.sqrt(out[r, 1] / total)
     return out
 
 
@@ -258,9 +268,13 @@ class GCE(VectorStatistic):
     calibration error, SCE. ECE is `max_prob=True, class_conditional=False`; ACE is `binning="adaptive"`, TACE that with
     `threshold=0.01`; RMSCE is `binning="adaptive", max_prob=True, class_conditional=False, norm="l2"`.
 
+    Weights, as Nixon et al. name them (appendix D.2): `region`, "ends" to weigh a probability p by (1 - 2p)^2, as for
+    rare events, or "middle" by 4p(1 - p), and `class_weight`, a number of at least 0 for each class. A bin then counts
+    by the sum of the weights in it, as under a threshold, which is a weight of 0 or 1.
+
     n_k counts the kept probabilities of class k, so the weights of the bins of a class sum to 1. Classes have weight
-    1/K each; one without a kept probability adds 0. With "l2" the root is taken last: it is not the mean of the roots
-    of the classes. Under `max_prob` a threshold below 1/K changes nothing.
+    1/K each, or by `class_weight` divided by its sum; one without a kept probability adds 0. With "l2" the root is
+    taken last: it is not the mean of the roots of the classes. Under `max_prob` a threshold below 1/K changes nothing.
 
     Nixon et al. cut the sorted probabilities by their index, so that ties go to either side by their order or at
     random; "split" is what that tends to for many tied rows in random order. Without ties both are the same; with the
@@ -284,6 +298,8 @@ class GCE(VectorStatistic):
     norm: str = "l1"
     n_bins: int | str | None = 15
     ties: str = "together"
+    region: str = "all"
+    class_weight: Sequence[float] | None = None
 
     def check(self) -> None:
         if self.norm not in NORMS:
@@ -292,6 +308,7 @@ class GCE(VectorStatistic):
             raise ValueError(f"expected ties 'together' or 'split', found {self.ties!r}")
         check_switches(self.binning, self.max_prob, self.class_conditional, self.threshold)
         check_bins(self.n_bins)
+        check_weights(self.region, self.class_weight, self.ties, self.class_conditional)
 
     def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
         return float(self.batch(prob, label[np.newaxis])[0])
@@ -299,7 +316,7 @@ class GCE(VectorStatistic):
     @property
     def refits_cells(self) -> bool:
         """Whether bins or numbers of kept probabilities depend on the sample; the honest interval is given them."""
-        kept = self.threshold == 0 and not (self.max_prob and self.class_conditional)
+        kept = self.threshold == 0 and self.region == "all" and not (self.max_prob and self.class_conditional)
         return self.binning != "even" or not kept
 
     @property
@@ -317,11 +334,18 @@ class GCE(VectorStatistic):
         prob = predictions.prob
         options = (self.binning, self.max_prob, self.class_conditional, self.threshold, self.n_bins)
         top, least, count, _, upper = _table(prob, *options)
-        kept = count.sum(axis=1, keepdims=True)
-        need_rows_in_cells(str(self), int(kept.sum()), int(np.count_nonzero(count)))
-        weight = np.divide(predictions.n, len(count) * kept, out=np.zeros_like(kept), where=kept > 0)
+        need_rows_in_cells(str(self), int(count.sum()), int(np.count_nonzero(count)))
         index = _places(prob, top, least, count, upper)
-        by_place = np.append(np.broadcast_to(weight, count.shape), 0.0)
+        of_bins, classes = (
+            mean_weights(prob, self.region, index, count),
+            weights_of_classes(self.class_weight, len(count)),
+        )
+        kept = (count * of_bins).sum(axis=1, keepdims=True)
+        of_rows = np.divide(
+            predictions.n * classes[:, np.newaxis], classes.sum() * kept, out=np.zeros_like(kept), where=kept > 0
+        )
+        weight = of_rows * of_bins
+        by_place = np.append(weight, 0.0)
         largest = float(weight.max()) * (1 if self.max_prob else 2)  # absolute residuals of a row add up to at most 2
         return WeightedSumsInterval(ClassSums(predictions, index, 0, by_place.size), by_place, largest)
 
@@ -335,5 +359,7 @@ class GCE(VectorStatistic):
             threshold=self.threshold,
             n_bins=self.n_bins,
             ties=self.ties,
+            region=self.region,
+            class_weight=self.class_weight,
         )
         return both[:, NORMS.index(self.norm)]

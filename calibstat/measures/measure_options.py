@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 from calibstat.bounds.curves.curve_shapes import Shape
@@ -15,6 +16,7 @@ class OptionsBesideWidth(TypedDict, total=False):
     binning: str
     block_size: int | str
     class_conditional: bool
+    class_weight: Sequence[float] | None
     clip: float | None
     distance: str
     divergence: str
@@ -28,6 +30,7 @@ class OptionsBesideWidth(TypedDict, total=False):
     precision: float
     rate: float
     refit: bool
+    region: str
     shape: str | Shape | None
     statistic: str
     strategy: Strategy

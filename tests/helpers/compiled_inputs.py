@@ -281,6 +281,7 @@ INPUTS = {
         *(VECTORS, np.array([[0, 1, 2], [2, 0, 1]]), np.full(3, -1), 0.01),
         *(np.array([[1.0, 1], [2, 0], [1, 1]]), np.array([[0.5, 1], [0.85, 0], [0.25, 0.396]])),
         *(np.array([[0.5, 1], [0.6, np.inf], [0.25, 0.396]]), np.empty((0, 0), np.int64)),
+        *(np.array([[1.0, 0.5], [0.2, 0], [1, 1]]), np.array([1.0, 2, 0])),
     ),
     "measures.gce._place": lambda: (0.6, 1, -1, 0.05, 2, np.array([[0.3, np.inf], [0.5, 0.7]]), 2),
     "measures.simplex_cells._grow": lambda: (SIMPLEX, 4, False),

@@ -11,9 +11,11 @@ def errors_of_shared_ties(
     top: np.ndarray,
     threshold: np.float64,
     bins: int,
-    class_conditional: bool,
+    class_weight: np.ndarray,
 ) -> np.ndarray:
     """Return the L1 and the L2 error for each row of labels, shape (B, 2); `top` is as in `GCE`.
+
+    Classes are apart if there is a weight for each, and together if there is only one.
 
     The edges of the bins are numbers of rows. Rows of one prediction that an edge parts go to both sides in proportion,
     and so do the ones whose class was observed. So the residuals summed up to an edge lie on straight lines
@@ -27,8 +29,8 @@ def errors_of_shared_ties(
         only = np.zeros_like(kept)
         only[rows, top] = kept[rows, top]
         kept = only
-    groups = [(slice(None), slice(k, k + 1)) for k in range(classes)] if class_conditional else [np.s_[:, :]]
-    for group in groups:
+    groups = [(slice(None), slice(k, k + 1)) for k in range(classes)] if class_weight.size > 1 else [np.s_[:, :]]
+    for group, weight in zip(groups, class_weight, strict=True):
         inside = kept[group]
         distinct, index, count = np.unique(prob[group][inside], return_inverse=True, return_counts=True)
         if count.size == 0:
@@ -42,8 +44,8 @@ def errors_of_shared_ties(
             observed = np.bincount(index, hit[group][inside], count.size)
             total = np.append(0.0, np.cumsum(observed - count * distinct.astype(np.float64)))
             gap = np.abs(np.diff(np.interp(edge, below, total)))
-            out[r, 0] += gap.sum() / size
-            out[r, 1] += np.divide(gap**2, in_bin, out=np.zeros(bins), where=in_bin > 0).sum() / size
-    out /= len(groups)
+            out[r, 0] += weight * gap.sum() / size
+            out[r, 1] += weight * np.divide(gap**2, in_bin, out=np.zeros(bins), where=in_bin > 0).sum() / size
+    out /= class_weight.sum()
     out[:, 1] = np.sqrt(out[:, 1])
     return out

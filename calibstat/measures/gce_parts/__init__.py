@@ -1,0 +1,1 @@
+"""Parts of the general calibration error: ties that bins share, and weights."""
