@@ -17,6 +17,9 @@ FINDINGS = (PROJECT / "simulations" / "findings" / "error_choices.md").read_text
 TEXT = " ".join(FINDINGS.split())
 GIVEN = "cifar10_vgg16"
 BINNING = "histogram binning"
+PAIRS_OVER_BINS, PAIRS_OF_TABLE_3 = (
+    list(zip(list(values)[::2], list(values)[1::2], strict=True)) for values in (study.CORRELATIONS, study.FITTED_ECE)
+)
 
 
 def written(value, digits=3):
@@ -55,7 +58,7 @@ def ten_numbers():
 def claims_over_bins():
     """The five differences of section 5.3, with a verdict for each rule of ties."""
     lines = []
-    for larger, smaller in zip(list(study.CORRELATIONS)[::2], list(study.CORRELATIONS)[1::2], strict=True):
+    for larger, smaller in PAIRS_OVER_BINS:
         name = f"{larger} − {smaller}"
         cells = []
         for way in ("ties together", "ties split"):
@@ -85,7 +88,7 @@ def table_3():
 def claims_of_temperatures():
     """The five differences of table 3."""
     lines = []
-    for larger, smaller in zip(list(study.FITTED_ECE)[::2], list(study.FITTED_ECE)[1::2], strict=True):
+    for larger, smaller in PAIRS_OF_TABLE_3:
         name = f"{larger} − {smaller}"
         cells = [judged(row_of(EVERY, "claim", measure=name, against="ECE", way=way), 2) for way in study.SEARCHES]
         cells += [
@@ -186,6 +189,36 @@ def test_the_findings_have_the_stored_numbers(made):
 
 def test_the_findings_say_what_is_stored():
     assert [sentence for sentence in sentences() if sentence not in TEXT] == []
+
+
+def test_other_pages_say_the_same():
+    items = (PROJECT / "docs" / "papers.md").read_text(encoding="utf-8")
+    local = [row_of(EVERY, "claim", measure=f"{a} − {b}", against="ECE", way="local") for a, b in PAIRS_OF_TABLE_3]
+    given = [row_of(GIVEN, "claim", measure=f"{a} − {b}", against="ECE", way="local") for a, b in PAIRS_OF_TABLE_3]
+    assert [judged(row, 2) for row in local].count("found") == 4
+    assert sum(row["mean"] > 0 for row in given) == 3
+    said = (
+        "ten networks have four of the five differences with the sign of CIFAR-10 by the local one, and a VGG16 three"
+    )
+    assert said in items
+    steadier = [
+        judged(row_of(EVERY, "claim", measure="adaptive bins − even bins", against=SAME, way=f"ties {rule}"), 2)
+        for rule in ("together", "split")
+    ]
+    assert steadier == ["found", "not settled"]
+    assert "Adaptive bins are steadier for the VGG16, for the networks by one rule alone" in items
+    readme = (PROJECT / "simulations" / "README.md").read_text(encoding="utf-8")
+    others = [f"{a} − {b}" for a, b in PAIRS_OVER_BINS[1:]]
+    opposite = [
+        name
+        for name in others
+        if row_of(EVERY, "claim", measure=name, against=SAME, way="ties split")["mean"]
+        * row_of(GIVEN, "claim", measure=name, against=SAME, way="ties split")["mean"]
+        < 0
+        and abs(row_of(GIVEN, "claim", measure=name, against=SAME, way="ties split")["mean"]) > 0.01
+    ]
+    assert len(opposite) == 3
+    assert "three have opposite signs in the two, and one is near 0 for the VGG16" in readme
 
 
 def test_a_changed_number_is_found(monkeypatch):
