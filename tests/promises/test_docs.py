@@ -1,6 +1,5 @@
 """The documentation: a page for each measure, examples that run, and a README that keeps its promises."""
 
-import dataclasses
 import doctest
 import re
 import shlex
@@ -63,22 +62,6 @@ def test_ties_count_as_at_least_as_extreme_everywhere():
     assert sum("as at least as extreme, which is conservative" in " ".join(text.split()) for text in TEXTS) >= 5
 
 
-HOW_TO = re.findall(r"(?m)^[a-z-]+$", (ROOT / "docs" / "how-to.md").read_text(encoding="utf-8"))
-NOT_A_STEP = re.compile(r"∎|\*\*(?:Lemma|Theorem|Proof)\b|^<!-- \w+ -->$|SHA-256", flags=re.MULTILINE)
-
-
-@pytest.mark.parametrize("name", HOW_TO)
-def test_how_to_pages_hold_steps(name):
-    """Proofs and the tables of studies are on the pages behind them."""
-    assert NOT_A_STEP.findall((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")) == []
-    assert len(HOW_TO) >= 20
-
-
-def test_a_proof_and_a_table_of_a_study_are_found():
-    found = NOT_A_STEP.findall("**Lemma.** *So it is.* ∎\n\n<!-- equivalence -->\n")
-    assert found == ["**Lemma", "∎", "<!-- equivalence -->"]
-
-
 def test_the_guide_has_examples():
     assert sum(len(doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8"))) for page in PAGES) >= 10
 
@@ -93,32 +76,6 @@ def test_every_measure_has_a_page(pages, name):
     assert ("No honest interval" in page) == (not entry().has_form)
     assert f"[{entry.info.title}]({name}.md)" in pages.measures_table()
     assert page.count("**When to use it:** ") == page.count("**When not:** ") == 1
-
-
-PARTS_OF_RESULTS = {  # bases, and what only other results hold
-    "Result",
-    "NotedResult",
-    "ReportFields",
-    "ClassesReport",
-    "CrossFitted",
-    "Measured",
-    "FlexibleCurve",
-}
-
-
-def test_every_class_of_results_has_a_page(pages):
-    made = load(ROOT / "docs" / "result_pages.py")
-    loaded = {name: each for name, each in made.classes().items() if each.__module__.startswith("calibstat.")}
-    assert set(loaded) - PARTS_OF_RESULTS == set(made.RESULTS)
-    for name in made.RESULTS:
-        page = made.result_page(name)
-        assert all(f"`{field.name}`" in page for field in dataclasses.fields(loaded[name])), name
-        assert (
-            page.count("\n## How to read it\n")
-            == page.count("\n## Fields\n")
-            == page.count("`cs.plot(result)`") + (page.count("no picture"))
-        )
-        assert f"[{name}]({name}.md)" in pages.results_table()
 
 
 REFERENCE = sorted((ROOT / "docs" / "api").glob("*.md"))

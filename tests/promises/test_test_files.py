@@ -67,7 +67,12 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_user_defined_measures.py",
     "test_wrong_input.py",
 }
-PAGES = {"test_list_of_studies.py", "test_stored_studies.py"}  # each is about what one page, or all of them, say
+PAGES = {  # each is about pages of one kind
+    "test_how_to_pages.py",
+    "test_list_of_studies.py",
+    "test_result_pages.py",
+    "test_stored_studies.py",
+}
 LONGEST_TEST = 400
 
 
