@@ -53,7 +53,7 @@ def find_power(
 ) -> Answer:
     """Find how likely a test is to find a miscalibration.
 
-    Without --alternative: which one it finds with probability 0.8.
+    Without --alternative: which one it finds with a probability of 80 %.
     """
     with one_line_errors():
         from calibstat import detectable_effect, power
