@@ -104,6 +104,8 @@ def draw_claims(table: pd.DataFrame) -> Figure:
     row[0].set_xlabel("difference of mean rank correlations over 10 to 50 bins")
     row[1].set_xlabel("difference of ECE × 100 (symmetric log scale)")
     row[1].set_xscale("symlog", linthresh=0.5)
+    row[1].set_xlim(-70, 70)
+    row[1].minorticks_off()
     row[1].set_xticks([-10, -1, 0, 1, 10], ["−10", "−1", "0", "1", "10"])
     figure.supxlabel(
         "to the right of 0: as the paper claims; bars: ± 2 standard errors over networks", fontsize="small"

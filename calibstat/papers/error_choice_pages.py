@@ -47,7 +47,7 @@ def sections(table: pd.DataFrame) -> Iterator[Section]:
         rows = chosen(block)
         of = f"{classes} classes"
         splits = int(block["splits"].max())
-        words = f"Means over {splits} random splits into 20% of the rows, to fit to, and 80%. "
+        words = f"Means over {splits} random split{'s' * (splits != 1)} into 20% of the rows, to fit to, and 80%. "
         words += (
             f"Means over {int(rows['files'].max())} files, ± their standard errors."
             if rows["file"].iloc[0] == EVERY

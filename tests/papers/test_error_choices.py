@@ -247,6 +247,31 @@ def test_a_run_goes_on_by_file_and_split_and_bad_files_are_named(tmp_path, monke
     assert made == [2]
 
 
+def hard(name):
+    y, p = FAMILY.sample(60, rng=1)
+    return {
+        "three rows": (y[:3], p[:3]),
+        "one class": (np.zeros(60, int), np.ones((60, 1))),
+        "one class observed": (np.zeros(60, int), p),
+        "certain": (y, np.eye(4)[p.argmax(axis=1)]),
+        "all the same": (y, np.full_like(p, 0.25)),
+        "two classes": cs.generators.dirichlet((0.3, 0.3)).sample(60, rng=1),
+    }[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["three rows", "one class", "one class observed", "certain", "all the same", "two classes"]
+)
+def test_a_hard_file_has_its_lines_and_pictures(name, tmp_path):
+    y, p = hard(name)
+    np.savez(tmp_path / "hard.npz", y=y, prob=p)
+    table = error_choices.table(quick=True, data=[tmp_path / "hard.npz"], store=None, options=asked())
+    assert {"bins", "fitted temperature", "histogram", "each class", "claim"} <= set(table["question"])
+    texts = error_choices.pages(table, error_choices.draw(table))
+    assert all("hard" in text for text in texts.values())
+
+
 @pytest.mark.slow
 def test_it_runs_without_files(tmp_path):
     table, written = load_study("papers/error_choices.py").run(tmp_path, quick=True)
