@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, without_numba
 
+TOGETHER = 64  # ends of intervals that are looked at together where kernels are not compiled
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # predictions, and the rows with outcomes 0 and 1 at each
 Found = tuple[float, int, int]  # a gain, and its interval from the first to before the last place
 
@@ -116,6 +117,24 @@ def steepest(
     return best, first, last, squares
 
 
+def _signed_in_arrays(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) -> tuple[float, int, int]:
+    p, q = (np.append(0.0, np.cumsum(rows)) for rows in (positives, negatives))
+    best, first, last = 0.0, 0, 0
+    for begin in range(0, value.size, TOGETHER):
+        end = np.arange(begin, min(begin + TOGETHER, value.size))
+        x = value[end, None]
+        line = np.where(
+            np.arange(end[-1] + 1) <= end[:, None], (1.0 - x) * p[: end[-1] + 1] - x * q[: end[-1] + 1], np.inf
+        )
+        start = line.argmin(axis=1)
+        gain = (1.0 - x[:, 0]) * p[end + 1] - x[:, 0] * q[end + 1] - line[end - begin, start]
+        k = gain.argmax()
+        if gain[k] > best:
+            best, first, last = float(gain[k]), int(start[k]), int(end[k]) + 1
+    return best, first, last
+
+
+@without_numba(_signed_in_arrays)
 @jit
 def _of_signed(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) -> tuple[float, int, int]:
     """Return the largest gain of any interval, with the interval; numbers of rows may be negative.

@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 import traceback
-from importlib.metadata import distribution, version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -278,6 +278,14 @@ def files():
     Path("study.py").write_text(STUDY, encoding="utf-8")
 
 
+def installed(name):
+    """The version of a library; click is in typer itself from 0.29 on, and Numba may be missing."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "is not installed"
+
+
 def main():
     """Print the versions, make every call, and return how many failed."""
     for requirement in [
@@ -286,7 +294,7 @@ def main():
         *(line for line in distribution("calibstat").requires if ";" not in line),
     ]:
         name = "".join(letter for letter in requirement.split(">")[0] if letter not in " =")
-        print(name, version(name))
+        print(name, installed(name))
     asked = {
         f"command {name}": (lambda name=name, rest=rest: run_command(name, *rest)) for name, rest in COMMANDS.items()
     }

@@ -7,9 +7,11 @@ import ast
 import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 
 import pytest
+import yaml
 from package_sources import LAYERS, ROOT, imported, parsed, sources
 
 import calibstat
@@ -265,6 +267,43 @@ def test_hard_dependencies_are_those_imported():
 def test_an_import_is_seen_as_a_library():
     source = "import os, scipy.stats\nfrom . import numba\nfrom calibstat import x\ndef f():\n    from PIL import Image"
     assert libraries({"a.py": source, "b.py": "import pyarrow"}) == {"scipy", "matplotlib"}
+
+
+def needed(recipe):
+    """What a recipe of conda asks for at run time, as pyproject.toml writes it."""
+    asked = [each.replace(" ", "") for each in yaml.safe_load(recipe)["requirements"]["run"]]
+    return [each.replace("matplotlib-base", "matplotlib") for each in asked]
+
+
+def test_the_recipe_of_conda_is_that_of_pyproject():
+    text = (ROOT.parent / "conda" / "recipe" / "meta.yaml").read_text(encoding="utf-8")
+    recipe, project = yaml.safe_load(text), tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]
+    assert recipe["package"] == {"name": project["name"], "version": calibstat.__version__}
+    assert needed(text) == [f"python{project['requires-python']}", *project["dependencies"]]
+    assert recipe["build"]["entry_points"] == [f"{name} = {place}" for name, place in project["scripts"].items()]
+    assert (recipe["about"]["summary"], recipe["about"]["license"]) == (project["description"], project["license"])
+    assert needed(text.replace("numpy >=2.0", "numpy >=1.26"))[1] == "numpy>=1.26"
+
+
+def test_the_first_functions_need_numpy_and_scipy_alone():
+    """As docs/installing.md says of an install without the other libraries."""
+    others = sorted(libraries(sources()) - {"numpy", "scipy"})
+    code = f"""
+        import sys
+        sys.modules |= dict.fromkeys({others})
+        import calibstat as cs
+        rows = cs.generators.shift(0.5).sample(60, rng=1)
+        for ask in (cs.calibration_test, cs.confidence_interval, cs.reliability):
+            print(ask(*rows, n_resamples=19, rng=1))
+        print(cs.estimate(*rows), cs.compare(rows[0], {{"A": rows[1], "B": rows[1] ** 2}}))
+        try:
+            cs.plot(cs.reliability(*rows, n_resamples=19, rng=1))
+        except ImportError as error:
+            print("needs", error.name)
+    """
+    asked = [sys.executable, "-W", "error", "-c", textwrap.dedent(code)]
+    found = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert found.stdout.splitlines()[-1].startswith("needs matplotlib")
 
 
 def test_the_version_is_in_one_place():
