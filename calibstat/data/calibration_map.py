@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class CalibrationMap:
     It gets the predictions of one event, shape (m,), or the vectors of K classes, shape (n, K), and returns as many.
     """
 
-    function: Callable[[np.ndarray], Any]
+    function: Callable[[np.ndarray], object]
     name: str
 
     @classmethod

@@ -26,8 +26,7 @@ from calibstat.inference.few_labels.guided_test import DIRECTION, guided_test, n
 from calibstat.inference.few_labels.judged_rows import ask_with_proxy, need_defaults_with_proxy, need_proxy
 from calibstat.inference.p_values import holm
 from calibstat.inference.power.detectable_effect import DEFAULT
-from calibstat.inference.problems.null_model import SCHEMES, NullModel, need_no_map, null_model
-from calibstat.inference.problems.pose import problem_of
+from calibstat.inference.problems.pose import SCHEMES, NullModel, need_no_map, null_model, problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
 from calibstat.inference.sign_flip import sign_flip_test
@@ -46,7 +45,7 @@ class CalibrationTestArguments(MeasureOptions, total=False):
     """The arguments of `calibration_test` on which the kind of its result does not depend."""
 
     measure: str | Measure | type[Measure] | None
-    null: Any
+    null: object
     resample: str
     method: str | None
     cluster: ArrayLike | None
@@ -147,7 +146,7 @@ def calibration_test(
     measure: str | Measure | type[Measure] | None = None,
     lens: AnyLens = None,
     reduce: str | None = None,
-    null: Any = None,
+    null: object = None,
     resample: str = "labels",
     method: str | None = None,
     cluster: ArrayLike | None = None,

@@ -51,7 +51,7 @@ class ReliabilityArguments(TypedDict, total=False):
     n_bins: int | str | None
     strategy: Strategy
     band: str | None
-    null: Any
+    null: object
     level: float
     interval: bool
     shape: str | Shape | None
@@ -140,7 +140,7 @@ def reliability(
     n_bins: int | str | None = "auto",
     strategy: Strategy = "uniform",
     band: str | None = "consistency",
-    null: Any = None,
+    null: object = None,
     level: float = 0.95,
     interval: bool = True,
     shape: str | Shape | None = None,

@@ -1,12 +1,19 @@
-"""Poses the problem of a question: the only place that distinguishes the kinds of data."""
+"""The problem of a question: the only place that distinguishes the kinds of data. And the null model of a test."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import short
+from calibstat.data.null_hypothesis import Null
 from calibstat.data.observations import (
     BinaryData,
     ClassWiseData,
@@ -18,8 +25,13 @@ from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure, MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.registry import find_measure
+from calibstat.resampling import Consistency, Labels
+from calibstat.resampling.schemes import OfRows
 
 REDUCTIONS = ("mean", "max")
+SCHEMES: Mapping[str, OfRows] = MappingProxyType({"labels": Labels(), "both": Consistency()})
+FEW_ROWS = "too small a p-value is likely where bins hold few rows"
+NO_MAP = "expected no {} with null=, found one: {}"
 
 
 def pose(
@@ -73,3 +85,85 @@ def problem_of(data: Data, asked: Measure, reduce: str | None = None) -> Problem
         return MulticlassProblem(form, data)
 
     return seen.choose(of_event, of_vectors, of_classes)
+
+
+class NullModel(ABC):
+    """The source of the outcomes under the null hypothesis of a test of independent rows."""
+
+    resample: str
+
+    @property
+    def calibration_map(self) -> str:
+        """The calibration map in words; empty if the predictions themselves are tested."""
+        return ""
+
+    @abstractmethod
+    def drawn(self, problem: Problem) -> tuple[Problem, OfRows]:
+        """Return the problem as it is drawn from, and the scheme that draws under the null hypothesis."""
+
+    @abstractmethod
+    def tail(self, measure: Measure) -> str:
+        """Return which values of a measure count as extreme."""
+
+    @abstractmethod
+    def hypothesis(self, null: Null) -> Null:
+        """Return what is tested, and whether the test is exact, given the null hypothesis of calibration."""
+
+
+@dataclass(frozen=True)
+class Calibrated(NullModel):
+    """Outcomes come from the predictions; `resample` "both" draws the predictions too."""
+
+    resample: str
+
+    def drawn(self, problem: Problem) -> tuple[Problem, OfRows]:
+        return problem.canonical("calibration_test"), SCHEMES[self.resample]
+
+    def tail(self, measure: Measure) -> str:
+        return measure.info.tail
+
+    def hypothesis(self, null: Null) -> Null:
+        if self.resample == "labels":
+            return replace(null, exact=True)
+        return replace(null, rows="sampled").approximately(FEW_ROWS)
+
+
+@dataclass(frozen=True, eq=False)
+class OfMap(NullModel):
+    """Outcomes come from a calibration map of the predictions, with these chances of `Data.chances`.
+
+    The measure of the predictions may then be too large, or too small: nearer to calibration than the map says.
+    """
+
+    map: CalibrationMap
+    chance: np.ndarray
+    resample = "labels"
+
+    @property
+    def calibration_map(self) -> str:
+        return self.map.name
+
+    def drawn(self, problem: Problem) -> tuple[Problem, OfRows]:
+        return problem.with_chances(self.chance)
+
+    def tail(self, measure: Measure) -> str:
+        return "two-sided"
+
+    def hypothesis(self, null: Null) -> Null:
+        return replace(self.map.of_rows(null), exact=True)
+
+
+def null_model(null: object, data: Data, asked: Measure, resample: str) -> NullModel:
+    """Return the null model of an argument `null`: None for calibration, else a calibration map."""
+    if null is None:
+        return Calibrated(resample)
+    if resample != "labels":
+        raise ValueError(NO_MAP.format(f"resample={resample!r}", "outcomes alone are drawn from the map"))
+    known = CalibrationMap.of(null)
+    return OfMap(known, data.chances(known, canonical=isinstance(asked, MulticlassMeasure)))
+
+
+def need_no_map(null: object, beside: str, because: str) -> None:
+    """Raise if a calibration map was given beside what does not take one."""
+    if null is not None:
+        raise ValueError(NO_MAP.format(beside, because))
