@@ -77,7 +77,8 @@ def _alternating(step: float) -> Any:
     k = np.arange(ALTERNATING)
     weight = np.array([comb(ALTERNATING - 1, int(each)) for each in k]) / 2.0 ** (ALTERNATING - 1)
     prediction = 0.5 + step * (k - k.mean()) / 4
-    return cs.generators.domain(weight, prediction + 0.2 * (-1.0) ** k, prediction)
+    chance = prediction + 0.2 * (-1.0) ** k
+    return cs.generators.domain(weight.tolist(), chance.tolist(), prediction.tolist())
 
 
 FAMILIES: Mapping[str, Callable[[float], Any]] = {
@@ -197,8 +198,8 @@ def merging_rows(quick: bool) -> list[dict[str, Any]]:
             values = np.empty((replicates, 3))
             for k, seed in enumerate(np.random.SeedSequence([SEED, n, len(label)]).spawn(replicates)):
                 random = drawing(n, seed)[1]
-                chance = random.random(len(EIGHT))
-                weight = np.full(len(EIGHT), 1 / len(EIGHT))
+                chance = random.random(len(EIGHT)).tolist()
+                weight = [1 / len(EIGHT)] * len(EIGHT)
                 family = chosen.get(label) or cs.generators.domain(weight, chance, EIGHT)
                 rows_of_data = cs.Sample.from_rows(*family.sample(n, int(random.integers(2**31))))
                 values[k] = [

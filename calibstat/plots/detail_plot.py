@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_measure_detail(detail: MeasureDetail, ax: Axes | None) -> Axes:
+def plot_measure_detail(detail: MeasureDetail, ax: Axes | None, *, deviation: bool = False) -> Axes:
     """The details of a measure, drawn by the first of its fields that is in `PLOT_BY_FIELD`."""
-    for field, draw in PLOT_BY_FIELD.items():
+    for field, draw in (DEVIATION_BY_FIELD if deviation else PLOT_BY_FIELD).items():
         if field in detail.fields:
             ax = new_axes(ax)
             ax.set(
@@ -26,6 +26,10 @@ def plot_measure_detail(detail: MeasureDetail, ax: Axes | None) -> Axes:
             ax.set_xlim(-0.02, 1.02)
             legend(ax)
             return ax
+    if deviation:
+        raise ValueError(
+            f"expected a reliability diagram with deviation=True, found the detail of {detail.measure}, no curve"
+        )
     raise TypeError(f"expected a MeasureDetail with one of the fields {', '.join(PLOT_BY_FIELD)}; found {detail}")
 
 
@@ -73,6 +77,23 @@ def _plot_smoothed_residuals(detail: MeasureDetail, ax: Axes, color: Mapping[str
     strip = strip_along(ax, "density of the predictions")
     strip.fill_between(grid, density, color=color["grey"], alpha=0.5, linewidth=0)
     strip.set_ylim(0, density.max())
+
+
+def _plot_smoothed_curve(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+    """The smoothed frequency over the prediction, as thick as the predictions are dense (Błasiok, Nakkiran 2023).
+
+    It is not drawn where less than a row is within a bandwidth.
+    """
+    density = detail["density"]
+    seen = density * detail["bandwidth"] * detail.n >= LEAST_ROWS
+    grid = np.where(seen, detail["grid"], np.nan)
+    curve, half = grid + detail["residual"], THICKEST * density / density.max() / 2
+    ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
+    band: dict[str, Any] = {"color": color["blue"], "alpha": 0.35, "linewidth": 0}
+    ax.fill_between(grid, curve - half, curve + half, label="thickness: density of the predictions", **band)
+    label = f"smoothed frequency, bandwidth {detail['bandwidth']:.3g}"
+    ax.plot(grid, curve, color=color["blue"], linewidth=1.5, label=label)
+    ax.set(ylim=(-0.05, 1.05), ylabel="Observed frequency")
 
 
 def _joined(value: np.ndarray) -> dict[str, Any]:
@@ -171,11 +192,14 @@ def _plot_bracket_of_value(detail: MeasureDetail, ax: Axes, color: Mapping[str, 
     ax.set_title(f"too many predictions for a value, n = {detail.n:.10g}")
 
 
+LEAST_ROWS = 1.0  # within a bandwidth: a curve of fewer rows is not drawn
+THICKEST = 0.12  # of a curve, where predictions are densest
+DEVIATION_BY_FIELD = {"grid": _plot_smoothed_residuals}
 # Which field of a detail says how it is drawn; of several the first. A new drawing is a function and its line here.
 PLOT_BY_FIELD = {
     "denoised": _plot_denoised_residuals,
     "cumulative": _plot_cumulative_residuals,
-    "grid": _plot_smoothed_residuals,
+    "grid": _plot_smoothed_curve,
     "witness": _plot_witness_function,
     "recalibrated": _plot_isotonic_recalibration,
     "kappa": _plot_best_update,

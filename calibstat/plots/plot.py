@@ -26,6 +26,7 @@ from calibstat.planning.precision import PrecisionSize
 from calibstat.planning.sample_size import SampleSize
 from calibstat.plots.audit_plot import plot_audit, plot_audits_of_models
 from calibstat.plots.belt_plot import plot_calibration_belt
+from calibstat.plots.beside_plot import BESIDE, plot_beside
 from calibstat.plots.class_wise_plot import plot_class_wise_diagrams, plot_class_wise_test
 from calibstat.plots.comparison_plot import plot_differences
 from calibstat.plots.decision_loss_plot import plot_decision_loss, plot_decision_loss_of_models
@@ -79,7 +80,7 @@ SEVERAL: dict[type, Callable[..., Axes]] = {
     DecisionLossCurve: plot_decision_loss_of_models,
     Audit: plot_audits_of_models,
 }
-DEVIATIONS = (plot_reliability_diagram, plot_reliability_of_models, plot_class_wise_diagrams)
+DEVIATIONS = (plot_reliability_diagram, plot_reliability_of_models, plot_class_wise_diagrams, plot_measure_detail)
 
 
 def plot(
@@ -95,14 +96,15 @@ def plot(
         a `ModelsMonitor`, a `BrierMonitor` or the status of one; or a sequence of intervals or a mapping from name to
         interval, drawn below each other; or a mapping from name to what `sharpness` or `audit` returned, drawn beside
         each other on the same scale, or to what `reliability` (of binary outcomes), `net_benefit` or `decision_loss`
-        returned, drawn in the same axes.
+        returned, drawn in the same axes; or a mapping of results of `sharpness`, `reliability` and `detail`, of
+        different kinds or of details, drawn beside each other with the same ends of their axes.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
         panel below, in given axes along their lower edge; a monitor has the gap below its evidence, and in given axes
         the evidence alone (of several models against the first). Four classes need axes with ``projection="3d"``.
     deviation : bool
-        For a binary or class-wise reliability diagram: draw frequency minus mean prediction, which shows small
-        differences better.
+        For a binary or class-wise reliability diagram, or the detail of `smooth_ece`: draw frequency minus mean
+        prediction, which shows small differences better.
     title : str, optional
         A title, shown as it is: no part of it is read as a formula.
     legend : bool
@@ -187,6 +189,8 @@ def _plot_of(result: object) -> tuple[Callable[..., Axes], tuple[Any, ...]]:
     for kind, draw_several in SEVERAL.items():
         if entries and all(isinstance(entry, kind) for entry in entries):
             return draw_several, (entries, names)
+    if entries and all(isinstance(entry, tuple(BESIDE)) for entry in entries):
+        return plot_beside, (entries, names)
     *kinds, last = (kind.__name__ for kind in PLOTS)
     raise TypeError(
         f"expected a {', '.join(kinds)} or {last}, or a sequence or mapping of ConfidenceInterval, "

@@ -31,7 +31,7 @@ def test_details_show_their_curves():
     on_right = np.interp(drawn[:, 1], ax.get_ylim(), scale.get_ylim())
     np.testing.assert_allclose(on_right, found["witness"], atol=1e-12)
     found = cs.detail(y, p, measure="smooth_ece")
-    drawn = lines(cs.plot(found))[f"smoothed residual, bandwidth {found['bandwidth']:.3g}"]
+    drawn = lines(cs.plot(found, deviation=True))[f"smoothed residual, bandwidth {found['bandwidth']:.3g}"]
     np.testing.assert_array_equal(drawn, np.column_stack([found["grid"], found["residual"]]))
     found = cs.detail(y, p, measure="mcb")
     ax = cs.plot(found)
@@ -43,6 +43,22 @@ def test_details_show_their_curves():
     losses = lines(cs.plot(cs.detail(y, p, measure="brier")))
     np.testing.assert_array_equal(losses["if the outcome is 1"], np.column_stack([value, (1 - value) ** 2]))
     np.testing.assert_array_equal(losses["if the outcome is 0"], np.column_stack([value, value**2]))
+
+
+def test_smooth_ece_is_drawn_as_thick_as_predictions_are_dense():
+    """Half of the rows near .2 and half near .7, none elsewhere: there the curve is not drawn."""
+    sample = cs.Sample.from_counts([0.2, 0.7], [200, 100], [60, 60])
+    found = cs.detail(sample, measure="smooth_ece", bandwidth=0.05)
+    ax = cs.plot(found)
+    curve = lines(ax)["smoothed frequency, bandwidth 0.05"]
+    near = [np.nanargmin(np.abs(curve[:, 0] - v)) for v in (0.2, 0.7)]
+    assert curve[near, 1] == pytest.approx([0.3, 0.6], abs=0.005)  # the frequencies 60/200 and 60/100
+    far = np.abs(found["grid"] - 0.45) < 0.01
+    assert np.isnan(curve[far]).all()
+    (band,) = (area for area in ax.collections if area.get_label() == "thickness: density of the predictions")
+    edges = np.concatenate([path.vertices for path in band.get_paths()])
+    widths = [np.ptp(edges[np.abs(edges[:, 0] - v) < 1e-3, 1]) for v in (0.2, 0.7)]
+    assert widths == pytest.approx([0.12, 0.06], abs=0.006)  # half as many rows
 
 
 def test_details_show_distances():

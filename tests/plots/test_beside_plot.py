@@ -1,0 +1,50 @@
+"""Diagrams of different kinds beside each other."""
+
+import numpy as np
+import pytest
+
+import calibstat as cs
+
+Y, P = cs.generators.temperature(2).sample(300, rng=1)
+SHARP, RELIABLE = cs.sharpness(Y, P), cs.reliability(Y, P, rng=1)
+SMOOTH = cs.detail(Y, P, measure="smooth_ece")
+
+
+def drawn(results):
+    """The axes of the diagrams, without axes inside of them, and the figure."""
+    figure = cs.plot(results).figure
+    figure.draw_without_rendering()
+    return figure, [ax for ax in figure.axes if ax.get_title()]
+
+
+def test_two_kinds_share_the_ends_of_their_axes():
+    figure, axes = drawn({"a": SHARP, "b": RELIABLE})
+    assert [ax.get_title() for ax in axes] == ["a", "b"]
+    assert axes[0].get_ylim() == axes[1].get_ylim()
+    curve = {line.get_label(): line.get_xydata() for line in axes[0].get_lines()}["calibration curve"]
+    np.testing.assert_array_equal(curve, np.column_stack([SHARP.grid, SHARP.curve]))
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(texts) == len(set(texts))
+    assert {"calibration curve", "observed, inside"} <= set(texts)
+    assert all(ax.get_legend() is None for ax in axes)
+
+
+def test_models_are_columns_and_kinds_rows():
+    _, axes = drawn({"a": SHARP, "b": SHARP, "c": RELIABLE, "d": RELIABLE})
+    boxes = [ax.get_position() for ax in axes]
+    assert boxes[0].y0 == pytest.approx(boxes[1].y0)
+    assert boxes[2].y1 < boxes[0].y0
+    assert boxes[0].x0 < boxes[1].x0
+
+
+def test_details_beside_each_other():
+    _, axes = drawn({"raw": SMOOTH, "again $x$": SMOOTH, "third": SMOOTH})
+    assert [ax.get_title() for ax in axes] == ["raw", "again $x$", "third"]
+    assert len({round(ax.get_position().y0, 6) for ax in axes}) == 1
+
+
+def test_what_cannot_be_drawn_beside():
+    with pytest.raises(ValueError, match="expected no axes for several diagrams"):
+        cs.plot({"a": SHARP, "b": RELIABLE}, cs.plot(SHARP))
+    with pytest.raises(TypeError, match="expected a Reliability, "):
+        cs.plot({"a": SHARP, "b": 1})
