@@ -231,7 +231,10 @@ def _beside(X: object, p: np.ndarray) -> object:
 
 
 def _recalibrated(y: np.ndarray, p: np.ndarray, shape: str | None) -> np.ndarray:
-    """Return the best fit of this shape to the outcomes, of each row."""
+    """Return the best fit of this shape to the outcomes, of each row.
+
+    Statement and argument: docs/proofs.md, section 5.
+    """
     sample = Sample.from_rows(y, p)
     fit = sample.positives / sample.count if shape is None else recalibrated(*sample.arrays)
     return np.clip(fit, 0.0, 1.0)[np.searchsorted(sample.value, p)]
