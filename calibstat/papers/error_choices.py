@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat import calibration_test, estimate, gce_family
+from calibstat import calibration_test, estimate, gce_family, generators
 from calibstat.data.clipping import needed
 from calibstat.inference.gce_family import GceFamily
 from calibstat.papers.agreement import PROPERTIES, correlation, mean_known, ranks
@@ -42,7 +42,7 @@ from calibstat.papers.recalibrations import (
 )
 from calibstat.papers.splits import averaged, every_split, over_files
 from calibstat.papers.tables import OPTIONS as OPTIONS_OF_TABLES
-from calibstat.papers.tables import READING, Source, check_rows, fits, left_out, parted, sources_of
+from calibstat.papers.tables import READING, Drawn, Source, check_rows, files_by_name, fits, left_out, parted
 from calibstat.recalibration import HistogramBinning, TemperatureScaling
 from calibstat.study import Study
 from calibstat.study.kept_rows import kept
@@ -90,6 +90,9 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
+EXAMPLES: Mapping[str, Source] = {
+    f"temperature {t:g}": Drawn(generators.dirichlet((0.3,) * 10, temperature=t), 1000) for t in (1.5, 0.7)
+}
 QUICK = {"splits": 1, "resamples": 19, "searches": ("local",)}
 
 
@@ -99,7 +102,7 @@ def table(
     """Split each file again and again, and average what is found over splits, and over files of a block."""
     if quick:
         options = {**options, **QUICK}
-    return found_in(sources_of(data, options), options, store, n_jobs)
+    return found_in(files_by_name(data, options) or EXAMPLES, options, store, n_jobs)
 
 
 def found_in(

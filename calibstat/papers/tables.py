@@ -110,14 +110,13 @@ def table(
     """Split each file again and again, and average what is found over splits, and over files of a block."""
     if quick:
         options = {**options, "splits": min(options["splits"], 2), "resamples": 19}
-    return found_in(sources_of(data, options), options, store, n_jobs)
+    return found_in(files_by_name(data, options) or EXAMPLES, options, store, n_jobs)
 
 
-def sources_of(data: Sequence[Path], options: Mapping[str, Any]) -> Mapping[str, Source]:
-    """Return given files by their names, or the examples if there are none."""
+def files_by_name(data: Sequence[Path], options: Mapping[str, Any]) -> Mapping[str, Source]:
+    """Return given files by their names, to be read as the options say."""
     reading = {name: options[name] for name in READING}
-    files = {name: PredictionFile.of(path, **reading) for name, path in names_of(data).items()}
-    return files or EXAMPLES
+    return {name: PredictionFile.of(path, **reading) for name, path in names_of(data).items()}
 
 
 def found_in(
