@@ -217,6 +217,15 @@ def test_the_measures_of_the_page_for_contributors_work(registry):
         cs.estimate(y, p, measure="tail_error", start=2)
 
 
+def test_the_recalibrator_of_the_page_for_contributors_works():
+    [code] = [block for block in re.findall(r"```python\n(.*?)```", CONTRIBUTING, flags=re.DOTALL) if "_map" in block]
+    names = {"__name__": "contributing"}
+    exec(code, names)
+    fitted = names["TowardsMean"]().fit([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]], [0, 2])  # shares 1/2, 0 and 1/2
+    np.testing.assert_allclose(fitted.predict_proba([[0.5, 0.3, 0.2]]), [[0.5, 0.15, 0.35]])
+    np.testing.assert_allclose(names["TowardsMean"]().fit([0.2, 0.6], [0, 1]).predict_proba([0.1, 0.9]), [0.3, 0.7])
+
+
 def test_every_marker_is_known(pages):
     used = {name for page in PAGES for name in re.findall(r"^<!-- (\w+) -->$", page.read_text(), flags=re.MULTILINE)}
     assert used == set(pages.MARKERS)
