@@ -8,6 +8,7 @@ from scipy import stats
 
 import calibstat as cs
 from calibstat.bounds.bin_norms import FullBins, LargestGapInterval, power_bound
+from calibstat.bounds.score_bound import events_at
 
 Z = stats.norm.ppf(0.975)
 K = (2 * Z**2 + 4) / 3
@@ -160,3 +161,15 @@ def test_the_limit_of_a_debiased_error_has_the_interval_of_the_l2_error():
     other = cs.confidence_interval(y, p, norm="l2", n_resamples=99, rng=1)
     assert (one.low, one.high) == (other.low, other.high)
     assert one.estimate < other.estimate
+
+
+@pytest.mark.parametrize("total", [40.0, -40.0, 2.0])
+def test_the_low_end_is_the_least_gap_that_the_sum_allows(total):
+    """One bin of 100 rows of prediction 0.5: the gaps g with |total - 100 g| - k / 4 <= z sd, by a grid of 1e-5."""
+    interval = LargestGapInterval(abs(total) / 100, FullBins(np.array([100.0]), np.array([total]), np.array([0.5])))
+    z = stats.norm.isf(0.025 / 2)
+    gap = np.linspace(-0.5, 0.5, 100_001)
+    spread = np.interp(gap, interval.bins.gap[0], interval._spread[0])
+    least = np.abs(gap[np.abs(total - 100 * gap) - events_at(z) / 4 <= z * spread]).min()
+    found = interval.low(lambda: np.zeros(0), 0.025)
+    assert max(least - 0.01, 0) <= found <= least + 1e-9

@@ -134,3 +134,22 @@ def test_other_distances_have_none():
     for distance in ("squared_euclidean", lambda label, prediction: 0.0):
         with pytest.raises(ValueError, match="no honest interval is known"):
             cs.confidence_interval([0, 1, 2], PROB[:3], measure="canonical_ce", distance=distance)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
+def test_the_largest_norm_of_one_row(scale):
+    """A residual of two classes, (1, -1)."""
+    norm = AbsoluteSum(scale)
+    assert norm.largest == norm(np.array([1.0, -1.0, 0.0])) == 2 * scale
+
+
+def test_the_rate_is_of_the_moments_of_rows(monkeypatch):
+    """The variance is the sum of squared deviations from the mean row, by a loop."""
+    random = np.random.default_rng(2)
+    data = cs.Predictions.from_rows(random.integers(0, 3, 60), random.dirichlet((1, 1, 1), 60))
+    interval = CanonicalCE(distance="l2", strategy="uniform", n_bins=2, min_size=5).interval(data)
+    row, seen, rate = interval.by_row(), [], ScoreBound.rate
+    monkeypatch.setattr(ScoreBound, "rate", lambda *given: seen.append(given[1:]) or rate(*given))
+    interval.high(0.025)
+    squares = sum((each - row.mean()) ** 2 for each in row.tolist())
+    assert seen[-1] == pytest.approx((squares, sum(each**3 for each in row.tolist())), rel=1e-9)

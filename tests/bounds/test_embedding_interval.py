@@ -147,3 +147,17 @@ def test_intervals_cover(statistic, name, runs):
 
 def test_percentile_intervals_do_not():
     assert misses(PROB, 0.0, 50, 150, method="percentile", measure="skce") > most_misses(50)
+
+
+@given(vectors(max_size=15))
+def test_the_rest_is_an_eigenvalue(drawn):
+    """The largest eigenvalue of the centred products of rows, less the share of the witness, by a dense matrix."""
+    embedding = embedded(*drawn)
+    interval, n = interval_of(embedding), len(embedding)
+    gram, centring = embedding @ embedding.T, np.eye(n) - 1 / n
+    along, rest = interval._parts
+    total = embedding.sum(axis=0)
+    assert along * max(np.linalg.norm(total), 0.0) == pytest.approx(embedding @ total, abs=1e-9)
+    centred = along - along.mean()
+    dense = np.linalg.eigvalsh(centring @ gram @ centring - np.outer(centred, centred))[-1]
+    assert rest == pytest.approx(max(dense, 0.0), rel=1e-4, abs=1e-8)

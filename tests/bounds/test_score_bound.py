@@ -67,3 +67,22 @@ def test_events_over_noise_are_covered_with_the_planted_fault():
     most = stats.binom.isf(1e-5, 20_000, 0.025) / 20_000
     assert misses(2.0) <= most
     assert misses(0.0) > most
+
+
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("units", [1, 5, 400])
+def test_equal_clusters_hide_what_goes_unseen(units, tail):
+    """Of m clusters of size s, each with a chance q, (1 - q)**m = exp(-k): they hide m s q = m s (1 - exp(-k / m))."""
+    score = ScoreBound.of_units(np.full(units, 3.0), tail)
+    assert score.cap == 3.0
+    assert score.largest == pytest.approx(3 * units * (1 - np.exp(-score.k / units)) / score.k, rel=1e-12)
+
+
+@given(st.floats(0.01, 500), st.floats(-50, 50), st.floats(0.1, 30))
+def test_lines_are_just_above_the_reach(most, third, size):
+    score = ScoreBound(1.96).times(size)
+    slope, height = score.lines(most, third)
+    for variance in most * np.array([0.25, 0.5, 1.0]):
+        least, reach = (height + slope * variance).min(), score.reach(variance, third)
+        assert reach - 1e-9 <= least <= 1.3 * reach + 1e-9
+    assert slope[0] == 0

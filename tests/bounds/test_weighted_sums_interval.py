@@ -107,3 +107,17 @@ def test_none_of_the_l2_error_and_of_rows_alone_in_their_bins():
         cs.confidence_interval(label, prob, measure="gce", norm="l2")
     with pytest.raises(ValueError, match="where most rows are alone in their cell"):
         cs.confidence_interval(label, prob, measure="gce", n_bins=None)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_the_rate_is_of_the_moments_of_rows(options, monkeypatch):
+    """The variance is the sum of squared deviations from the mean row, by a loop."""
+    prob, label = drawn(POPULATIONS["over-confident"], 60, np.random.default_rng(2))
+    interval, seen, rate = interval_of(prob, label, **options), [], ScoreBound.rate
+    residual, sign = np.eye(prob.shape[1])[label] - prob, np.where(interval.theta < 0, -1, 1)
+    weight = (interval.weight * sign)[interval.sums.index]
+    row = [sum(weight[i, k] * residual[i, k] for k in range(prob.shape[1])) for i in range(60)]
+    monkeypatch.setattr(ScoreBound, "rate", lambda *given: seen.append(given[1:]) or rate(*given))
+    interval.high(0.025)
+    squares = sum((each - np.mean(row)) ** 2 for each in row)
+    assert seen[-1] == pytest.approx((squares, sum(each**3 for each in row)), rel=1e-9)

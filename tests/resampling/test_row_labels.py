@@ -92,3 +92,19 @@ def test_many_cells_are_held_a_few_resamples_at_a_time(monkeypatch):
     expected = drawn(unit, 100)
     monkeypatch.setattr(row_labels, "MOST_HELD", 7)
     assert np.array_equal(drawn(unit, 100), expected)
+
+
+def test_classes_by_hand():
+    """The class of a row is the first whose cumulated probability exceeds the number of the word of its unit."""
+    prob, unit = np.array([[0.2, 0.3, 0.5], [0.0, 1.0, 0.0], [0.6, 0.1, 0.3]]), np.array([0, 0, 1])
+    cell, weight, key = np.array([[0, 1, 2], [0, 1, 2], [3, 4, 5]]), np.array([1.0, 2.0, 0.5]), Draws.of(1, 1).key
+    found = row_labels.sums_of_class_labels(
+        cell, prob, 6, unit, weight, lambda theta: theta, Draws.of(1, 30), Stage.SHARED
+    )
+    for r in range(30):
+        start, theta = np.uint64(stream(key, Stage.SHARED, r)), np.zeros(6)
+        for i, u in enumerate(unit.tolist()):
+            label = int(np.searchsorted(prob[i].cumsum(), (int(word(start, u)) >> 1) / 2.0**63, side="right"))
+            theta[cell[i]] -= weight[i] * prob[i]
+            theta[cell[i, label]] += weight[i]
+        assert found[r] == pytest.approx(theta / weight.sum(), abs=1e-12)
