@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import short, unknown_name
+from calibstat.data.checks import is_among, short, unknown_name
 from calibstat.data.clipping import needed
 from calibstat.data.estimators import Classifier, predict
 from calibstat.data.weighted_sample import as_weights
@@ -211,7 +211,7 @@ def _map_of(map: str | Recalibrator) -> Recalibrator | None:
         return type(map)(**map.get_params(deep=False))
     if map == CHOOSE:
         return None
-    if map not in RECALIBRATORS:
+    if not is_among(map, RECALIBRATORS):
         raise unknown_name("a map", map, [CHOOSE, *RECALIBRATORS])
     return RECALIBRATORS[map]()
 

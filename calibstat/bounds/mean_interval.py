@@ -48,13 +48,17 @@ class MeanInterval(Interval):
     def low(self, draw: Draw, tail: float) -> float:
         return self.estimate - self._reach(self.estimate - self.least, -self.third, tail)
 
+    def need_rows(self) -> None:
+        """Raise unless there are two rows at least: one says nothing of how losses vary."""
+        rows = self.n if self.size is None else self.size.size
+        if rows < 2:
+            raise ValueError(f"expected at least 2 rows for an interval of {self.title}, found {rows:g}")
+
     def _reach(self, largest: float, third: float, tail: float) -> float:
         from scipy.special import stdtrit
 
+        self.need_rows()
         size = self.size
-        rows = self.n if size is None else size.size
-        if rows < 2:
-            raise ValueError(f"expected at least 2 rows for an interval of {self.title}, found {rows:g}")
         score = ScoreBound(float(stdtrit(self.n - 1, 1 - tail))) if size is None else ScoreBound.of_units(size, tail)
         return float(score.times(largest).reach(self.variance, third)) / self.n
 

@@ -60,7 +60,7 @@ class UnitSums(ABC):
     @property
     def factor(self) -> float:
         """The factor that makes sums of squared deviations of units unbiased for the variance, of clusters."""
-        return 1.0 if self.units_are_rows else self.size.size / (self.size.size - 1)
+        return 1.0 if self.units_are_rows else self.size.size / max(self.size.size - 1, 1)
 
     def by_unit(self, weights: np.ndarray) -> np.ndarray:
         """Return what each unit adds to the sum with these weights of the cells: X a, shape (units,)."""

@@ -174,7 +174,9 @@ def hosmer_lemeshow(
     fitted = 0 if fitted_params is None else int(fitted_params)
     if first.size <= fitted:
         raise ValueError(f"expected more groups than the {fitted} fitted parameters, found {first.size} groups")
-    statistic, df = float(((observed - expected) ** 2 / variance).sum()), first.size - min(fitted, 2)
+    with np.errstate(over="ignore"):  # of an event that all but cannot be: infinite, and the p-value 0
+        statistic = float(((observed - expected) ** 2 / variance).sum())
+    df = first.size - min(fitted, 2)
     return HosmerLemeshowResult(
         statistic=statistic,
         pvalue=float(chdtrc(df, statistic)),

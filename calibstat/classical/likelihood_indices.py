@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,7 +55,7 @@ class LikelihoodIndices:
             gained, coefficients, of_line = 0.0, 1, of_mean
         missed = max(2 * (of_line - of_predictions), 0.0)
         return cls(
-            r2=float(np.expm1(-2 * gained / n) / np.expm1(2 * of_mean / n)),
+            r2=float(np.expm1(-2 * gained / n) / np.expm1(2 * of_mean / n)) if 0 < events < n else math.nan,
             discrimination=(2 * gained - 1) / n,
             unreliability=(missed - coefficients) / n,
             pvalue=float(chdtrc(coefficients, missed)),

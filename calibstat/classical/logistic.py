@@ -28,7 +28,7 @@ LONG = 0.5  # move of a logit that is no last step: where outcomes are separated
 FARTHEST = 5.0  # move of a logit in one step beyond which a loss of information comes from the step, not from the data
 SEPARATED = 1e-7  # information in some direction, as a share of a calibrated model's, below which there is none
 HIDDEN = 1e-15  # information in some direction, as a share of the information in another, that rounding hides
-# root of the information on a power of the logit, as a share of the information on another, that is none
+# root of the information on a power of the logit, alone or as a share of the information on another, that is none
 _NO_INFORMATION = 1e-100
 
 Derivatives = tuple[float, np.ndarray, np.ndarray]  # log-likelihood, gradient, information
@@ -68,6 +68,8 @@ class LogitPolynomial:
 
     def __init__(self, logit: np.ndarray, count: np.ndarray, positives: np.ndarray, degree: int, what: str) -> None:
         self.logit, self.count, self.positives = logit, count, positives
+        from scipy.special import expit
+
         self.what = what
         self.degree = min(degree, logit.size - 1)
         self.half = (logit[-1] - logit[0]) / 2 or 1.0
@@ -78,6 +80,12 @@ class LogitPolynomial:
         self.centre = np.average(points.logit, weights=weight)
         scaled = np.sqrt(np.abs(weight))[:, None] * self._powers(points.logit)
         self.triangle = np.linalg.qr(scaled, mode="r")
+        told = np.abs(np.diag(self.triangle))
+        if told.min() < _NO_INFORMATION * max(told.max(), 1.0):
+            raise ValueError(
+                f"expected predictions that leave outcomes open for {what}, found so near to 0 and 1 that they tell "
+                f"nothing of a polynomial of degree {self.degree} in their logits; {advice(expit(logit))}"
+            )
         self.basis = self._basis()
         if points.cells:  # some weights are negative
             information = self.derivatives(np.zeros(self.degree + 1))[2]
@@ -91,14 +99,7 @@ class LogitPolynomial:
 
         if degree > 0 and sample.value.size < 2:
             raise ValueError(f"expected at least two distinct predictions for {what}, found {sample.value[0]:g} alone")
-        model = cls(logit(sample.value), sample.count, sample.positives, degree, what)
-        told = np.abs(np.diag(model.triangle))
-        if told.min() < _NO_INFORMATION * told.max():
-            raise ValueError(
-                f"expected predictions that leave outcomes open for {what}, found so near to 0 and 1 that they tell "
-                f"nothing of a polynomial of degree {model.degree} in their logits; {advice(sample.value)}"
-            )
-        return model
+        return cls(logit(sample.value), sample.count, sample.positives, degree, what)
 
     def _powers(self, x: np.ndarray) -> np.ndarray:
         """Return the powers of the logit, scaled to [-1, 1] over the predictions."""

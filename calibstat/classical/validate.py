@@ -160,6 +160,8 @@ def validate(
     value, count, positives = sample.arrays
     total, positive = float(count.sum()), float(positives.sum())
     observed, predicted = positive / total, float(count @ value) / total
+    if predicted == 0:
+        raise ValueError("expected a prediction above 0 for validation, found 0 alone")
     area = auc(count, positives)[0]
     intervals, line = (
         _of_counts(sample, open_sample, area, confidence_level)

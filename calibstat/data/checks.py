@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -20,9 +20,21 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
-def is_among(value: object, known: Container[Any]) -> bool:
-    """Whether a value is one of these names; what cannot be hashed, as a list, is not."""
-    return isinstance(value, Hashable) and value in known
+def is_among(value: object, known: Iterable[Any]) -> bool:
+    """Whether a value is one of these names; what cannot be hashed, as a list or an array, is not."""
+    try:
+        return value in frozenset(known)  # by hash: an array is not equal to a name, nor unequal
+    except TypeError:
+        return False
+
+
+def as_numbers(value: object) -> np.ndarray:
+    """Return a value as an array of floats; an empty one, which no check lets through, if it holds other things."""
+    try:
+        array = np.asarray(value)
+        return array.astype(np.float64) if array.dtype.kind in "iufO" else np.empty(0)
+    except (TypeError, ValueError, OverflowError):
+        return np.empty(0)
 
 
 def check_switch(name: str, value: object) -> bool:

@@ -28,11 +28,16 @@ def as_array(data: object, name: str) -> np.ndarray:
         advice = Given.PROXY if name == "y_true" else ""
         raise ValueError(f"expected no missing values, found a masked entry in {name} at row {row}{advice}")
     if array.dtype == object and name != "y_true":
-        try:
-            return array.astype(np.float64)
-        except (TypeError, ValueError):
-            raise not_a_number(array, name) from None
+        return floats(array, name)
     return array
+
+
+def floats(array: np.ndarray, name: str) -> np.ndarray:
+    """Convert an array of objects to floats, or raise the error that names the first entry that is not a number."""
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):  # the last of a whole number of hundreds of digits
+        raise not_a_number(array, name) from None
 
 
 def to_numpy(data: Any, name: str) -> np.ndarray:
@@ -87,7 +92,7 @@ def not_a_number(array: np.ndarray, name: str) -> ValueError:
     for row, entry in enumerate(array.ravel().tolist()):
         try:
             float(entry)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return ValueError(f"expected numbers in {name}, found {short(entry)} at row {row}")
     return ValueError(f"expected numbers in {name}, found dtype {array.dtype}")
 
@@ -167,7 +172,7 @@ def _as_outcomes(y: np.ndarray, labels: Sequence[Any] | None) -> np.ndarray:
                     named = "; name the positive one with pos_label=, or both with labels="
                     advice = Given.PROXY if entry is None else named
                     raise ValueError(f"expected outcomes 0 and 1, found {short(entry)} at row {row} in y_true{advice}")
-            y = y.astype(np.float64)
+            y = floats(y, "y_true")
         return ready(y, np.int64) if y.dtype == np.int64 else as_vector(y, "y_true")
     if len(labels) != 2 or labels[0] == labels[1]:
         raise ValueError(f"expected two different labels, [negative, positive], found {quoted(labels)}")
@@ -265,7 +270,7 @@ def as_classes(y_true: object, names: tuple[Any, ...], *, given: bool) -> np.nda
                     f"expected classes 0 to {len(names) - 1}, found {short(entry)} at row {row} in y_true; "
                     "name them with labels=, or by the columns of a frame"
                 )
-        y = y.astype(np.float64)
+        y = floats(y, "y_true")
     if y.dtype.kind not in "buif":
         raise not_a_number(y, "y_true")
     with np.errstate(invalid="ignore"):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibstat.data.checks import is_among, short
 from calibstat.data.validation import as_rows, check_rows, to_numpy
 from calibstat.generators.binary import ScoreGenerator
 from calibstat.generators.distributions import Points
@@ -217,8 +218,8 @@ class quadratic_gap(_Table):
     def __post_init__(self) -> None:
         if not 0 < self.alpha <= 0.5:
             raise ValueError(f"expected alpha above 0 and at most 1/2, found {self.alpha!r}")
-        if self.variant not in (1, 2):
-            raise ValueError(f"expected variant 1 or 2, found {self.variant!r}")
+        if not is_among(self.variant, (1, 2)):
+            raise ValueError(f"expected variant 1 or 2, found {short(self.variant)}")
 
     def _columns(self) -> Columns:
         low, high, rare = 0.5 - self.alpha, 0.5 + self.alpha, self.alpha / (1 + 2 * self.alpha)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from calibstat.data.checks import is_among, short
 from calibstat.data.lenses import ClassWise, Lens, find_lens, one_class
 from calibstat.generators import multiclass_truth
 from calibstat.generators.distributions import Random
@@ -111,8 +112,8 @@ class MulticlassGenerator(Simulator):
             if reduce is not None:
                 raise ValueError(f"expected reduce only with lens 'class_wise', found {reduce!r} with lens {through}")
             return self._truth(through, found)
-        if reduce not in (None, "mean", "max"):
-            raise ValueError(f"expected reduce None, 'mean' or 'max', found {reduce!r}")
+        if not is_among(reduce, (None, "mean", "max")):
+            raise ValueError(f"expected reduce None, 'mean' or 'max', found {short(reduce)}")
         values = np.array([self._truth(one_class(k), found) for k in range(self.n_classes)])
         return values if reduce is None else float(values.mean() if reduce == "mean" else values.max())
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibstat.data.checks import check_whole, is_whole, short
+from calibstat.data.checks import check_whole, is_among, is_whole, short
 from calibstat.generators.distributions import Random
 
 Sizes = Literal["equal", "geometric", "one_giant"] | Sequence[int] | np.ndarray
@@ -42,8 +42,8 @@ def find_clusters(n: int, clusters: int | None, size: Sizes, share: Shares, alik
         number = check_whole("clusters", clusters)
         if number > n:
             raise ValueError(f"expected at most as many clusters as rows, {n}, found {number}")
-        if size not in SIZES:
-            raise ValueError(f"expected size 'equal', 'geometric', 'one_giant' or a size of each, found {size!r}")
+        if not is_among(size, SIZES):
+            raise ValueError(f"expected size 'equal', 'geometric', 'one_giant' or a size of each, found {short(size)}")
         drawn = SIZES[size]
         return Clusters(lambda random: drawn(n, number, random), _chances("share", share, number),
                         _chances("alike", alike, number))  # fmt: skip

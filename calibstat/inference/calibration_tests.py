@@ -330,7 +330,7 @@ def calibration_test(
         draws = Draws.of(rng, asked.draws(n_resamples), n_jobs)
         given: dict[str, Any] = {"inclusion": inclusion, "cluster": cluster, "labels": labels, "pos_label": pos_label}
         return ask_with_proxy(lambda rows: guided_test(rows, asked, use, draws), y_true, y_prob, proxy, **given)
-    if inclusion is not None or blind is not None or use != DIRECTION:
+    if inclusion is not None or blind is not None or not is_among(use, (DIRECTION,)):
         need_proxy({"inclusion": inclusion, "blind": blind}, use=(use, DIRECTION))
     data = as_data(
         calibration_test,
@@ -347,7 +347,7 @@ def calibration_test(
         return ask_each(calibration_test, data, locals())
     if not is_among(resample, SCHEMES):
         raise ValueError(f"expected resample 'labels' or 'both', found {short(resample)}")
-    if method not in (None, "sign_flip"):
+    if not is_among(method, (None, "sign_flip")):
         raise ValueError(f"expected method 'sign_flip' or None, found {short(method)}")
     if data.unit is not None:
         need_no_map(null, "cluster=", "how outcomes of a cluster depend on each other, a map does not say")

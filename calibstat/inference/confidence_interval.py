@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import check_level, options_of, short, unknown_name
+from calibstat.data.checks import check_level, is_among, options_of, short, unknown_name
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
@@ -281,7 +281,7 @@ def confidence_interval(
     )
     if isinstance(data, Models):
         return ask_each(confidence_interval, data, locals())
-    if method not in METHODS:
+    if not is_among(method, METHODS):
         raise unknown_name("a method", method, METHODS)
     check_level("confidence_level", confidence_level)
     default = DEFAULT if data.fold is None else DEFAULT_WITH_FOLDS

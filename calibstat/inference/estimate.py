@@ -327,4 +327,8 @@ def expected_calibration_error(
         labels=labels,
         pos_label=pos_label,
     )
+    if isinstance(data, Models):
+        raise ValueError(
+            f"expected the predictions of one model, found {len(data)} models; ask estimate, which answers for each"
+        )
     return problem_of(data, ECE(n_bins=n_bins, strategy=strategy, norm=norm)).estimate()

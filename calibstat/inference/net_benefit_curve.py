@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import check_level
+from calibstat.data.checks import as_numbers, check_level, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
@@ -242,7 +242,7 @@ def checked_thresholds(thresholds: ArrayLike | None) -> np.ndarray:
     """Return the thresholds, or those by default."""
     if thresholds is None:
         return read_only(np.arange(1, THRESHOLDS + 1) / (THRESHOLDS + 1))
-    grid = np.array(thresholds, np.float64)
+    grid = as_numbers(thresholds)
     if grid.ndim != 1 or grid.size == 0 or not np.all((grid > 0) & (grid < 1)) or np.any(np.diff(grid) <= 0):
-        raise ValueError(f"expected ascending thresholds between 0 and 1, found {thresholds!r}")
+        raise ValueError(f"expected ascending thresholds between 0 and 1, found {short(thresholds)}")
     return read_only(grid)

@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.bounds import bin_norms
 from calibstat.bounds.intervals import Interval, MappedInterval
 from calibstat.compiled import jit, without_numba
-from calibstat.data.checks import is_number
+from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.bins import (
@@ -317,8 +317,8 @@ class ECEDebiased(Statistic):
 
     def check(self) -> None:
         check_bins(self.n_bins, self.strategy)
-        if self.variant not in ("unbiased", "kumar"):
-            raise ValueError(f"expected variant 'unbiased' or 'kumar', found {self.variant!r}")
+        if not is_among(self.variant, ("unbiased", "kumar")):
+            raise ValueError(f"expected variant 'unbiased' or 'kumar', found {short(self.variant)}")
 
     def population_value(self, population: BinaryPopulation) -> float:
         """Return the L2 error over the bins of the population, which has no bias."""

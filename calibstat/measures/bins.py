@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.compiled import jit, without_numba
 from calibstat.data.cell_sums import cell_sums
-from calibstat.data.checks import is_number, short
+from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.predictions import Predictions
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS
 
@@ -139,8 +139,8 @@ def check_bins(n_bins: object, strategy: object = "uniform") -> None:
     """Raise a ValueError unless these options define bins."""
     if not isinstance(strategy, str):
         cuts_of(strategy)
-    elif strategy not in STRATEGIES:
-        raise ValueError(f"{EXPECTED}, found {strategy!r}{NO_CUTS}")
+    elif not is_among(strategy, STRATEGIES):
+        raise ValueError(f"{EXPECTED}, found {short(strategy)}{NO_CUTS}")
     if not is_unbinned(n_bins):
         number_of_bins(n_bins, 1)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.bounds.cell_norms import AbsoluteSum, CellNorm, Euclidean, Largest
 from calibstat.data.cell_sums import vector_sums
-from calibstat.data.checks import check_switch
+from calibstat.data.checks import check_switch, is_among, short
 from calibstat.measures.bins import check_bins, fixed_number_of_bins, is_unbinned
 from calibstat.measures.kinds.multiclass_kinds import VectorBinned
 from calibstat.measures.kinds.registry import measure
@@ -99,8 +99,8 @@ class CanonicalCE(VectorBinned):
                 f"expected distance to be one of {names}, or a function of two vectors; found {self.distance!r}"
             )
         check_switch("refit", self.refit)
-        if self.strategy not in ("tree", "uniform"):
-            raise ValueError(f"expected strategy 'tree' or 'uniform', found {self.strategy!r}")
+        if not is_among(self.strategy, ("tree", "uniform")):
+            raise ValueError(f"expected strategy 'tree' or 'uniform', found {short(self.strategy)}")
         check_bins(self.n_bins)
         check_tree(self.threshold, self.min_size)
 

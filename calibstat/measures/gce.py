@@ -14,7 +14,7 @@ from calibstat.bounds.intervals import Interval
 from calibstat.bounds.unit_sums import ClassSums
 from calibstat.bounds.weighted_sums_interval import WeightedSumsInterval
 from calibstat.compiled import jit
-from calibstat.data.checks import check_switch, is_among, is_number
+from calibstat.data.checks import check_switch, is_among, is_number, short
 from calibstat.data.predictions import Predictions
 from calibstat.measures.bins import BLOCK, MANY_BINS, bin_cells, bin_of, check_bins, is_unbinned, number_of_bins
 from calibstat.measures.gce_parts.split_ties import errors_of_shared_ties
@@ -55,8 +55,8 @@ def l1_and_l2(
     class_weight: Sequence[float] | None = None,
 ) -> np.ndarray:
     """Return the L1 and the L2 error for each row of labels, shape (B, 2); bins are computed once."""
-    if ties not in TIES:
-        raise ValueError(f"expected ties 'together' or 'split', found {ties!r}")
+    if not is_among(ties, TIES):
+        raise ValueError(f"expected ties 'together' or 'split', found {short(ties)}")
     if ties == "split" and binning == "adaptive" and not is_unbinned(n_bins):
         check_switches(binning, max_prob, class_conditional, threshold)
         bins, top = number_of_bins(n_bins, prob.shape[0]), _kept_class(prob, max_prob)
@@ -302,10 +302,10 @@ class GCE(VectorStatistic):
     class_weight: Sequence[float] | None = None
 
     def check(self) -> None:
-        if self.norm not in NORMS:
-            raise ValueError(f"expected norm 'l1' or 'l2', found {self.norm!r}")
-        if self.ties not in TIES:
-            raise ValueError(f"expected ties 'together' or 'split', found {self.ties!r}")
+        if not is_among(self.norm, NORMS):
+            raise ValueError(f"expected norm 'l1' or 'l2', found {short(self.norm)}")
+        if not is_among(self.ties, TIES):
+            raise ValueError(f"expected ties 'together' or 'split', found {short(self.ties)}")
         check_switches(self.binning, self.max_prob, self.class_conditional, self.threshold)
         check_bins(self.n_bins)
         check_weights(self.region, self.class_weight, self.ties, self.class_conditional)

@@ -19,7 +19,7 @@ from calibstat.bounds.residual_tables import RowTable, SummaryTable, Table
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound, bound_of_sample
 from calibstat.compiled import jit, without_numba
-from calibstat.data.checks import is_number
+from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import OfResiduals, Seminorm, Statistic
@@ -51,8 +51,8 @@ def _gaussian_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float
 
 
 def _check(kernel: str, bandwidth: float) -> None:
-    if kernel not in ("laplace", "gaussian"):
-        raise ValueError(f"expected kernel 'laplace' or 'gaussian', found {kernel!r}")
+    if not is_among(kernel, ("laplace", "gaussian")):
+        raise ValueError(f"expected kernel 'laplace' or 'gaussian', found {short(kernel)}")
     if not (is_number(bandwidth) and 0 < bandwidth < math.inf):
         raise ValueError(f"expected a bandwidth above 0, found {bandwidth!r}")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.data.checks import is_among, is_number
+from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.clipping import LEAST_CLIP, check_clip, uncertain
 from calibstat.measures.bregman import BRIER, LOG_LOSS, Bregman
 from calibstat.measures.kinds.binary_kinds import Statistic
@@ -161,8 +161,8 @@ def _expansion() -> np.ndarray:
 
 def check_kernel(kernel: str, bandwidth: float) -> None:
     """Raise a ValueError if the kernel or the bandwidth is invalid."""
-    if kernel not in ("gaussian", "epanechnikov"):
-        raise ValueError(f"expected kernel 'gaussian' or 'epanechnikov', found {kernel!r}")
+    if not is_among(kernel, ("gaussian", "epanechnikov")):
+        raise ValueError(f"expected kernel 'gaussian' or 'epanechnikov', found {short(kernel)}")
     if not (is_number(bandwidth) and LEAST_BANDWIDTH <= bandwidth <= 1):
         raise ValueError(f"expected a bandwidth from {LEAST_BANDWIDTH:g} to 1, found {bandwidth!r}")
 
@@ -259,8 +259,8 @@ class RegressionCE(Statistic):
         if not (is_number(self.rate) and 0 <= self.rate <= 2):
             raise ValueError(f"expected a rate from 0 to 2, found {self.rate!r}")
         phi = find_divergence(self.divergence)
-        if self.estimator not in ESTIMATORS:
-            raise ValueError(f"expected estimator 'direct' or 'plug_in', found {self.estimator!r}")
+        if not is_among(self.estimator, ESTIMATORS):
+            raise ValueError(f"expected estimator 'direct' or 'plug_in', found {short(self.estimator)}")
         phi.takes(check_clip(self.clip))
 
     @property

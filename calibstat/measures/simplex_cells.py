@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.data.checks import is_number, short
+from calibstat.data.checks import is_among, is_number, short
 from calibstat.measures.bins import bin_numbers, uniform_cells
 
 # Rounding depends on the order of the rows and must not decide a split: variances this near are tied, and a row this
@@ -64,8 +64,8 @@ def tree_boxes(tree: np.ndarray, cells: int, n_classes: int) -> tuple[np.ndarray
 
 def check_tree(threshold: str, min_size: int) -> None:
     """Raise a ValueError unless these options define a tree."""
-    if threshold not in ("mean", "median"):
-        raise ValueError(f"expected threshold 'mean' or 'median', found {threshold!r}")
+    if not is_among(threshold, ("mean", "median")):
+        raise ValueError(f"expected threshold 'mean' or 'median', found {short(threshold)}")
     if not (is_number(min_size) and 1 <= min_size < math.inf and min_size == int(min_size)):
         raise ValueError(f"expected min_size to be a whole number of at least 1, found {short(min_size)}")
 

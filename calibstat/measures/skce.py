@@ -16,7 +16,7 @@ from calibstat.bounds import embedding_interval, mean_interval
 from calibstat.bounds.intervals import Interval, MappedInterval
 from calibstat.bounds.laplace import signed_pairs
 from calibstat.compiled import jit, without_numba
-from calibstat.data.checks import is_number
+from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.predictions import Predictions
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.multiclass_kinds import VectorStatistic
@@ -278,10 +278,10 @@ def residuals(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 def kernel_arguments(kernel: str, distance: str, bandwidth: float) -> tuple[bool, bool, float]:
     """Check the options of the kernel and return them as arguments of the compiled functions."""
-    if kernel not in ("laplace", "gaussian"):
-        raise ValueError(f"expected kernel 'laplace' or 'gaussian', found {kernel!r}")
-    if distance not in ("total_variation", "euclidean"):
-        raise ValueError(f"expected distance 'total_variation' or 'euclidean', found {distance!r}")
+    if not is_among(kernel, ("laplace", "gaussian")):
+        raise ValueError(f"expected kernel 'laplace' or 'gaussian', found {short(kernel)}")
+    if not is_among(distance, ("total_variation", "euclidean")):
+        raise ValueError(f"expected distance 'total_variation' or 'euclidean', found {short(distance)}")
     if kernel == "gaussian" and distance != "euclidean":
         raise ValueError(f"expected distance 'euclidean' with kernel 'gaussian', found {distance!r}")
     if not (is_number(bandwidth) and 0 < bandwidth < math.inf):
@@ -291,8 +291,8 @@ def kernel_arguments(kernel: str, distance: str, bandwidth: float) -> tuple[bool
 
 def check_blocks(statistic: str, block_size: int | str) -> None:
     """Raise a ValueError unless these options define which pairs of rows are summed."""
-    if statistic not in ("V", "U", "block", "linear"):
-        raise ValueError(f"expected statistic 'V', 'U', 'block' or 'linear', found {statistic!r}")
+    if not is_among(statistic, ("V", "U", "block", "linear")):
+        raise ValueError(f"expected statistic 'V', 'U', 'block' or 'linear', found {short(statistic)}")
     whole = isinstance(block_size, int | np.integer) and not isinstance(block_size, bool) and block_size >= 2
     if block_size != "square_root" and not whole:
         raise ValueError(f"expected block_size 'square_root' or a whole number of at least 2, found {block_size!r}")

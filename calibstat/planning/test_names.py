@@ -18,7 +18,7 @@ from calibstat.classical.hosmer_lemeshow import hosmer_lemeshow
 from calibstat.classical.skce_tests import kernel_calibration_test
 from calibstat.classical.spiegelhalter import spiegelhalter
 from calibstat.classical.t_cal import over_scales, rank_of_smallest, ranks, t_cal
-from calibstat.data.checks import short
+from calibstat.data.checks import is_among, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -142,7 +142,8 @@ def check_options(test: AnyTest, options: Mapping[str, Any]) -> None:
 
 def is_measure(test: AnyTest) -> TypeGuard[str | Measure | type[Measure]]:
     """Whether a test is that by a measure."""
-    return isinstance(test, Measure) or (isinstance(test, type) and issubclass(test, Measure)) or test in MEASURES
+    of_class = isinstance(test, type) and issubclass(test, Measure)
+    return isinstance(test, Measure) or of_class or is_among(test, MEASURES)
 
 
 def fixed_test(
@@ -153,12 +154,12 @@ def fixed_test(
     if is_measure(test):
         return MeasureTest(pose_predictions(p, test, options, lens=lens), draws)
     if options:
-        raise ValueError(f"expected options of a measure alone, found {short(dict(options))} for test {test!r}")
+        raise ValueError(f"expected options of a measure alone, found {short(dict(options))} for test {short(test)}")
     name = FUNCTIONS.get(test, test) if callable(test) else test
     if callable(name):
         posed = pose_predictions(p, "brier", {}, lens=lens)
         return OwnTest(posed, draws, getattr(name, "__name__", "a function of the data"), _pvalue_of(name))
-    if name == "t_cal":
+    if is_among(name, ("t_cal",)):
         return TCalTest(_binary(pose_predictions(p, "brier", {}, lens=lens), "t_cal"), draws)
     if not isinstance(name, str) or name not in CLASSICAL:
         raise ValueError(

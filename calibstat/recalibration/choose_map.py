@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import check_whole, cut, short, unknown_name
+from calibstat.data.checks import check_whole, cut, is_among, short, unknown_name
 from calibstat.data.labels import check_row_names
 from calibstat.data.predictions import Predictions
 from calibstat.data.weighted_sample import as_weights
@@ -199,7 +199,7 @@ def choose(
     check_whole("repeats", repeats, 2)
     if data.n < 2 * cv:
         raise ValueError(f"expected at least 2 rows in each of {cv} folds, found {data.n} rows")
-    if score not in SCORES:
+    if not is_among(score, SCORES):
         raise unknown_name("a score", score, SCORES)
     given = _default_maps(data.n_classes, clip) if maps is None else list(maps)
     if not given or not all(isinstance(each, Recalibrator) for each in given):

@@ -13,12 +13,19 @@ MOST_LOST = 0.9  # of a share by one step of Newton's method
 NEXT_TO_NOTHING = 1e-8  # share of a class below which it is on its way to 0
 MOST_ROUNDS = 1000
 
+LARGEST_EXPONENT = 700.0  # of a number that a double holds
+
 
 def reweighted(prob: np.ndarray, factor: np.ndarray) -> np.ndarray:
     """Return rows of p_k times the factor of class k, divided by their sums; exact 0 and 1 stay as they are."""
     scores = prob * factor
     total = scores.sum(axis=1, keepdims=True)
     return np.divide(scores, total, out=prob.copy(), where=total > 0)
+
+
+def factors_of(log_factor: np.ndarray) -> np.ndarray:
+    """Return factors, of which only the ratios matter, so that none is infinite."""
+    return np.exp(log_factor - max(float(log_factor.max()) - LARGEST_EXPONENT, 0.0))
 
 
 def likeliest_factors(prob: np.ndarray, share: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.data.clipping import clipped
-from calibstat.recalibration.class_factors import likeliest_factors, reweighted
+from calibstat.recalibration.class_factors import factors_of, likeliest_factors, reweighted
 from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, check_possible, counted
 
 
@@ -74,4 +74,4 @@ class InterceptUpdate(Recalibrator):
         return None if still else NO_OPTIMUM
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
-        return reweighted(clipped(prob, self.clip), np.exp(self._log_factor))
+        return reweighted(clipped(prob, self.clip), factors_of(self._log_factor))

@@ -14,6 +14,7 @@ CONVERGED = 1e-20  # squared standard errors from the optimum, before the last s
 FLAT = 1e-10  # ratio of singular values below which features differ by rounding alone
 ROUNDING = 1e-14  # of a condition, as a share of the sizes of what it adds up
 LEAST_WEIGHT = 1e-24  # of a point in what makes features orthonormal, as a share of the largest
+NO_WEIGHT = 1e-200  # of a row, whose inverse has no product that a double could not hold
 
 Features = Callable[[np.ndarray], np.ndarray]  # of m logits, shape (m, k)
 Found = tuple[np.ndarray, float, bool]  # coefficients, log-likelihood, whether it is a maximum
@@ -75,7 +76,7 @@ def _at_points(points: LogitPoints, features: Features, start: np.ndarray) -> Fo
     offset = feature @ start
     open_ = np.exp(-np.abs(offset))
     spread = np.abs(points.count) * open_ / (1 + open_) ** 2
-    root = np.sqrt(np.maximum(spread, LEAST_WEIGHT * spread.max()))
+    root = np.sqrt(np.maximum(spread, max(LEAST_WEIGHT * spread.max(), NO_WEIGHT)))
     size = np.linalg.norm(feature, axis=0)
     size[size == 0] = 1.0
     _, told, direction = np.linalg.svd(np.linalg.qr(feature / size, mode="r"))

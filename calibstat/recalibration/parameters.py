@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
+from calibstat.data.checks import is_among
+
 BETWEEN = "__"  # a parameter and one within it, as in scikit-learn
 
 
@@ -62,9 +64,16 @@ class Parametrised:
     def __repr__(self) -> str:
         default = {name: entry.default for name, entry in inspect.signature(type(self)).parameters.items()}
         given = [
-            f"{name}={value!r}" for name, value in self.get_params(deep=False).items() if value is not default[name]
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if not is_default(value, default[name])
         ]
         return f"{type(self).__name__}({', '.join(given)})"
+
+
+def is_default(value: object, default: object) -> bool:
+    """Whether a parameter is its default, also the equal one of a copy."""
+    return value is default or (type(value) is type(default) and is_among(value, (default,)))
 
 
 def need_fitted(fitted: Parametrised, attribute: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibstat.data.checks import as_numbers, short
 from calibstat.data.validation import to_numpy
 from calibstat.recalibration.class_factors import estimated_shares, reweighted
 from calibstat.recalibration.recalibrator import Recalibrator, counted
@@ -161,23 +162,23 @@ class PriorShift(Recalibrator):
 
 def _rates(given: object, classes: int) -> np.ndarray:
     """Return the share of the rows of each class that was kept."""
-    rate = np.asarray(given, np.float64)
+    rate = as_numbers(given)
     rate = np.array([float(rate), 1.0]) if rate.ndim == 0 and classes == 2 else rate
     if rate.shape != (classes,) or not np.all((rate > 0) & (rate <= 1)):
         raise ValueError(
             f"expected a sampling_rate of class 0 of two, or of each of {classes} classes, above 0 and at most 1, "
-            f"found {given!r}"
+            f"found {short(given)}"
         )
     return rate
 
 
 def _shares(given: object, classes: int, name: str) -> np.ndarray:
     """Return the shares of all classes."""
-    share = np.asarray(given, np.float64)
+    share = as_numbers(given)
     share = np.array([1 - float(share), float(share)]) if share.ndim == 0 and classes == 2 else share
     if share.shape != (classes,) or not np.all((share > 0) & (share < 1)) or abs(share.sum() - 1) > 1e-6:
         raise ValueError(
             f"expected {name} of class 1 of two, or of each of {classes} classes with the sum 1, above 0 and below 1, "
-            f"found {given!r}"
+            f"found {short(given)}"
         )
     return share

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.data.checks import calls_within
+from calibstat.data.checks import calls_within, is_among, short
 from calibstat.data.clipping import clipped
 from calibstat.inference.estimate import estimate
 from calibstat.recalibration.least_log_loss import best_temperature
@@ -114,8 +114,8 @@ class TemperatureScaling(Recalibrator):
         options, prob = dict(self.options or {}), clipped(prob, self.clip)
         if self.objective == "log_loss" and options:
             raise ValueError(f"expected no options with objective 'log_loss', found {options!r}")
-        if self.search not in SEARCHES:
-            raise ValueError(f"expected search 'local' or 'global', found {self.search!r}")
+        if not is_among(self.search, SEARCHES):
+            raise ValueError(f"expected search 'local' or 'global', found {short(self.search)}")
         if self.objective == "log_loss":
             check_possible(prob, label)
             self.temperature_ = best_temperature(prob, label, HOTTEST, counted(weight, label.size))

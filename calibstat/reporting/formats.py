@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from calibstat.data.checks import unknown_name
+from calibstat.data.checks import is_among, unknown_name
 from calibstat.output.csv_text import as_csv
 from calibstat.reporting.pages import as_markdown, page
 from calibstat.reporting.report_fields import ReportFields
@@ -23,7 +23,7 @@ SUFFIXES = {"htm": "html", "markdown": "md"}
 def format_of(path: Path, format: str | None = None) -> str:
     """Return the given format, or the format of a file's suffix."""
     if format is not None:
-        if format not in FORMATS:
+        if not is_among(format, FORMATS):
             raise unknown_name("a format", format, FORMATS)
         return format
     suffix = path.suffix.lower().removeprefix(".")

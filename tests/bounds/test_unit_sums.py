@@ -128,3 +128,10 @@ def test_certain_predictions_leave_nothing():
     assert not certain.powers.any()
     assert not certain.absolute().any()
     assert not certain.absolute_by_unit(np.ones(3))[1].any()
+
+
+def test_one_row_with_a_weight_leaves_all_open():
+    one = {"sample_weight": [1, 0], "n_resamples": 19, "rng": 1}
+    found = cs.confidence_interval([1, 0], [[0.2, 0.8], [0.5, 0.5]], measure="canonical_ce", **one)
+    gain = cs.decision_loss([1, 0], [0.2, 0.5], [0.3], **one)
+    assert (found.low, found.high) == (gain.low, gain.largest_high) == (0, 1)

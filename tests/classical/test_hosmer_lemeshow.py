@@ -121,3 +121,8 @@ def test_hosmer_lemeshow_on_the_rows_of_the_fit():
         held_out.append(hosmer_lemeshow(y, v, held_out=True))  # the planted fault
     assert compatible(rejected(fitted), 2000, 0.035, 0.06)
     assert not compatible(rejected(held_out), 2000, 0.035, 0.06)
+
+
+def test_an_event_that_all_but_cannot_be():
+    found = cs.hosmer_lemeshow([1, 0], [5e-324, 0.5], held_out=True)
+    assert (found.statistic, found.pvalue) == (math.inf, 0.0)

@@ -43,3 +43,17 @@ def test_a_belt_of_eight_rows_without_an_end_is_refused_in_words():
     p = [0.00298, 0.01695, 0.01706, 0.02987, 0.03711, 0.05582, 0.05664, 0.13125]
     with pytest.raises(ValueError, match="expected outcomes that bound the interval for the calibration belt"):
         cs.calibration_belt([0, 0, 0, 1, 1, 0, 1, 0], p, held_out=True)
+
+
+ASKED = {
+    "a constant": (lambda y, p: cs.validate(y, p), [2e-311] * 4),
+    "a spread": (lambda y, p: cs.calibration_belt(y, p, held_out=True), [1e-308, 0.1, 1 / 3, 0.92] * 3),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_predictions_of_almost_no_information(asked):
+    """They left numbers too large to multiply, or a singular matrix."""
+    ask, p = ASKED[asked]
+    with pytest.raises(ValueError, match=r"^expected predictions that leave outcomes open"):
+        ask(np.resize([1, 0, 0], len(p)), p)

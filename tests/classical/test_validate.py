@@ -125,3 +125,8 @@ def test_mean_replacement_tells_hits_from_misses_no_better_than_chance():
     hits = prob.argmax(axis=1) == label
     assert cs.validate(label, replaced).auc == 0.5
     assert cs.validate(label, prob).auc == pytest.approx(roc_auc_score(hits, prob.max(axis=1)))
+
+
+def test_predictions_that_are_all_0():
+    with pytest.raises(ValueError, match="expected a prediction above 0 for validation, found 0 alone"):
+        cs.validate([0, 1], [0, 0], clip=0.01)

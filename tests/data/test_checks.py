@@ -1,6 +1,7 @@
 """Arguments that every verb takes, and those of other packages: a clear error or the right result."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from verb_arguments import VERBS, P, Y
 
@@ -86,3 +87,23 @@ def test_a_switch_is_true_or_false(value):
     assert checks.check_switch("shape", np.bool_(True)) is True
     with pytest.raises(ValueError, match="expected shape True or False, found"):
         checks.check_switch("shape", value)
+
+
+STRANGE = [np.array(["a", "b"]), [1], ([1],), pd.NA, float("nan"), object(), {"a": 1}]
+
+
+@pytest.mark.parametrize("value", STRANGE, ids=repr)
+def test_what_is_no_name_is_among_none(value):
+    assert not checks.is_among(value, ("a", "b", 1, None))
+    assert checks.is_among("a", {"a": 1})
+
+
+@pytest.mark.parametrize("value", ["text", ["0.1"], [[1], [1, 2]], [1j], [10**400], {"a": 1}, object()])
+def test_what_holds_no_numbers_is_empty(value):
+    assert checks.as_numbers(value).size == 0
+
+
+def test_numbers_are_floats():
+    assert checks.as_numbers((0, 0.5)).tolist() == [0.0, 0.5]
+    assert checks.as_numbers(np.array([1, None, 2], object)[[0, 2]]).tolist() == [1.0, 2.0]
+    assert checks.as_numbers(3).shape == ()

@@ -184,3 +184,22 @@ def test_nullable_types(kind):
     assert list(cs.estimate(y, models)) == ["a", "b"]
     with pytest.raises(ValueError, match=r"expected .*, found (<NA>|nan) .*at row 1"):
         cs.estimate(y, pd.Series([0.1, None, 0.2, 0.3], dtype=kind))
+
+
+HUGE = 10**400  # a whole number that no double holds
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: cs.estimate([0, HUGE], [0.5, 0.5]),
+        lambda: cs.estimate([0, 1], [0.5, HUGE]),
+        lambda: cs.estimate([0, HUGE], [[0.5, 0.25, 0.25]] * 2, lens="top_label"),
+        lambda: cs.estimate([0, 1], [0.5, 0.5], sample_weight=[1, HUGE]),
+        lambda: cs.from_logits([0, HUGE]),
+        lambda: cs.Sample.from_counts([0.5, 0.6], [1, HUGE], [0, 1]),
+    ],
+)
+def test_whole_numbers_of_hundreds_of_digits(ask):
+    with pytest.raises(ValueError, match=r"^expected numbers in .*, found 1000.* at row 1$"):
+        ask()

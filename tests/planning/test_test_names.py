@@ -111,3 +111,9 @@ def test_tests_of_one_outcome_are_told_of_classes(name):
     assert str(fixed_test(prob, name, draws()).lens) == "lens top_label"
     with pytest.raises(ValueError, match="binary outcome"):
         fixed_test(prob, name, draws(), lens="canonical")
+
+
+@pytest.mark.parametrize("test", [[1, 2], {"a": 1}, np.array([0.1, 0.2])], ids=repr)
+def test_what_is_no_name(test):
+    with pytest.raises(ValueError, match=r"^expected "):
+        cs.power([0.2, 0.4], "temperature=2", test=test, n_datasets=3)

@@ -19,6 +19,7 @@ PAPERS = {  # each holds what one paper says against slow code written from it
     "test_nixon.py",
     "test_vaicenavicius.py",
 }
+HOSTILE = {"test_equal_answers.py", "test_hostile_calls.py", "test_kills.py"}  # for faults that nobody thought of
 MOST_LINES_OUTSIDE = 60  # of them
 MOST_FILES = 30  # of a folder, beside its sub-folders
 SHELVES = {"studies": {"studies/networks"}, "data": {"data/null_hypotheses"}}  # sub-folders with tests of a folder
@@ -93,9 +94,8 @@ def without_test(files, tests):
 def without_source(files, studies, tests):
     """Test files that are named neither after a source file or a study, test_simulations_X.py, nor in ACROSS."""
     names = {Path(file).stem for file in files} | {f"simulations_{study}" for study in studies}
-    return [
-        test for test in tests if test not in {*ACROSS, *EXTENDING, *PAPERS, *PAGES} and source_of(test, names) is None
-    ]
+    of_none = {*ACROSS, *EXTENDING, *PAPERS, *PAGES, *HOSTILE}
+    return [test for test in tests if test not in of_none and source_of(test, names) is None]
 
 
 def between_tests(tests):
@@ -124,7 +124,8 @@ def misplaced(files, tests):
         name = Path(test).name
         place = "studies" if name.startswith("test_simulations") else "promises" if name in ACROSS else None
         place = "extending" if name in EXTENDING else "papers" if name in PAPERS else place
-        place = "promises/pages" if name in PAGES else place or folder.get(source_of(name, folder))
+        place = "promises/pages" if name in PAGES else "hostile" if name in HOSTILE else place
+        place = place or folder.get(source_of(name, folder))
         here = str(Path(test).parent)
         found += [test] * (here != place and here not in SHELVES.get(place or "", ()))
     return found

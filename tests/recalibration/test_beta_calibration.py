@@ -126,3 +126,10 @@ def test_beta_of_three_classes_is_one_regression_each():
     fitted = BetaCalibration().fit(p, y)
     scores = np.stack([BetaCalibration().fit(p[:, k], y == k).predict_proba(p[:, k]) for k in range(3)], axis=1)
     np.testing.assert_allclose(fitted.predict_proba(p), scores / scores.sum(axis=1, keepdims=True), rtol=1e-8)
+
+
+def test_predictions_of_almost_no_variance():
+    """Their weights are below 1e-300: the map stays where it began, and a warning says that there is no optimum."""
+    with pytest.warns(RuntimeWarning, match="BetaCalibration has not converged"):
+        found = BetaCalibration().fit([2.2e-311] * 3, [1, 0, 1])
+    assert np.isfinite(found.predict_proba([2.2e-311, 0.5])).all()

@@ -1,10 +1,12 @@
 """Factors of classes: the map, the likeliest ones, and shares by the EM algorithm."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from calibstat.recalibration.class_factors import estimated_shares, likeliest_factors, reweighted
+from calibstat.recalibration.class_factors import estimated_shares, factors_of, likeliest_factors, reweighted
 
 
 def test_reweighted_by_hand():
@@ -70,3 +72,10 @@ def test_an_end_is_reached():
     found, still = estimated_shares(np.tile([0.6, 0.4], (5, 1)), np.array([0.3, 0.7]), np.full(5, 0.2))
     np.testing.assert_allclose(found, [1, 0], atol=1e-11)
     assert still
+
+
+@pytest.mark.parametrize("highest", [1.0, 700.0, 1000.0])
+def test_only_ratios_of_factors_matter(highest):
+    factor = factors_of(np.array([highest - 1, highest]))
+    assert np.isfinite(factor).all()
+    assert factor[1] / factor[0] == pytest.approx(math.e, rel=1e-12)

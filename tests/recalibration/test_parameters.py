@@ -1,7 +1,10 @@
 """Parameters of constructors by their names."""
 
+import pickle
+
 import pytest
 
+import calibstat as cs
 from calibstat.recalibration.parameters import Parametrised, need_fitted
 
 
@@ -40,3 +43,9 @@ def test_what_is_not_fitted_is_named():
         need_fitted(made, "width_")
     made.width_ = 1
     need_fitted(made, "width_")
+
+
+def test_the_repr_of_a_copy_is_the_same():
+    for given in (cs.recalibration.TemperatureScaling(), cs.recalibration.TemperatureScaling(search="global")):
+        assert repr(pickle.loads(pickle.dumps(given))) == repr(given)
+    assert repr(cs.recalibration.TemperatureScaling(search="".join(["lo", "cal"]))) == "TemperatureScaling()"

@@ -158,7 +158,8 @@ def hidden_noise(n: float, p: float, theta: float, power: int, grid: Grid) -> Hi
     most = max(-float(log[at]), 0.0)
     span = SPAN * math.sqrt(max(p * (1 - p), 1 / n) / n)
     for widest in WIDEST[span >= WIDEST] if span > WIDEST[-1] else WIDEST[-1:]:
-        kappa = np.where(by_log, _unequal(n, node, theta, power, widest) / np.exp(log + TANGENT), 0.0)
+        kappa = np.zeros(node.size)
+        np.divide(_unequal(n, node, theta, power, widest), np.exp(log + TANGENT), out=kappa, where=by_log)
         if kappa[at] * n * widest**2 / 4 <= most:
             break
     kappa[at:] = np.maximum.accumulate(kappa[at:])

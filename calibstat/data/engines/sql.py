@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibstat.data.checks import short, unknown_name
+from calibstat.data.checks import is_among, short, unknown_name
 from calibstat.data.engines.cell_table import CELLS, COARSE, FINE, LARGEST_WEIGHT, STATES, by_columns, check_cells
 
 
@@ -82,7 +82,7 @@ def sql(
     >>> print(query.splitlines()[-1])
     GROUP BY "site", "cell"
     """
-    if dialect not in DIALECTS:
+    if not is_among(dialect, DIALECTS):
         raise unknown_name("dialect", dialect, DIALECTS)
     for argument, name in {"label": label, "prob": prob, "table": table, "weight": weight}.items():
         if not isinstance(name, str) and not (name is None and argument == "weight"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Never
 
 import numpy as np
@@ -102,7 +102,7 @@ def _checked_keys(samples: object, columns: str | Sequence[str]) -> dict[str, li
     """Return for each column the value of each sample, in words."""
     if not isinstance(samples, Mapping) or not samples:
         raise ValueError(f"expected samples, a mapping from key to Sample, found {described(samples)}")
-    names = [columns] if isinstance(columns, str) else list(columns)
+    names = list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else [columns]
     if not names or not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
         raise ValueError(f"expected different names of columns, found {short(columns)}")
     values = [key if isinstance(key, tuple) else (key,) for key in samples]

@@ -17,7 +17,7 @@ from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.bounds.residual_tables import LabelledRows, RowTable
 from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.checked_rows import Data, Models, OneModel, Outcomes, as_data
-from calibstat.data.checks import check_level
+from calibstat.data.checks import check_level, check_switch, is_among, short
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens, EachClass, Lens
 from calibstat.data.models import Predicted
@@ -287,9 +287,10 @@ def reliability(
     )
     if isinstance(data, Models):
         return ask_each(reliability, data, locals())
-    if band is not None and band not in BANDS:
-        raise ValueError(f"expected band {', '.join(map(repr, BANDS))} or None, found {band!r}")
+    if band is not None and not is_among(band, BANDS):
+        raise ValueError(f"expected band {', '.join(map(repr, BANDS))} or None, found {short(band)}")
     check_level("level", level)
+    check_switch("interval", interval)
     if data.unit is not None and band is not None and BANDS[band].of_clusters is None:
         raise ValueError(f"expected no cluster= for band={band!r}, found one: {BANDS[band].why_no_clusters}")
     draws = Draws.of(rng, n_resamples, n_jobs)

@@ -264,9 +264,11 @@ def choose(
 
 def conditions_of(subject_to: str | Sequence[str]) -> tuple[Condition, ...]:
     """Read conditions that a high end can show."""
-    texts = [subject_to] if isinstance(subject_to, str) else list(subject_to)
-    conditions = tuple(Condition.read(text) for text in texts)
     wanted = "expected a high end that is at most a number, such as 'kernel_ce.high <= 0.03', in subject_to"
+    texts = [subject_to] if isinstance(subject_to, str) else subject_to
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{wanted}, found {short(subject_to)}")
+    conditions = tuple(Condition.read(text) for text in texts)
     if not conditions:
         raise ValueError(f"{wanted}, found nothing")
     for condition in conditions:

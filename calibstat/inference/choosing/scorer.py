@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import options_of
+from calibstat.data.checks import is_among, options_of
 from calibstat.data.estimators import Classifier, predict
 from calibstat.data.lenses import AnyLens
 from calibstat.inference.estimate import estimate
@@ -82,7 +82,7 @@ def scorer(
     >>> cross_val_score(GaussianNB(), X, y, scoring=cs.scorer("ece", n_bins=10), cv=3).round(3)
     array([-0.084, -0.05 , -0.048])
     """
-    if lens == "class_wise" and reduce is None:
+    if is_among(lens, ("class_wise",)) and reduce is None:
         raise ValueError("expected reduce 'mean' or 'max' with lens 'class_wise', found None: a scorer is one number")
     with options_of(scorer, options):
         return Scorer(find_measure(measure, options), lens, reduce, pos_label)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, named, samples_as_data
-from calibstat.data.checks import check_level, options_of, quoted, unknown_name
+from calibstat.data.checks import check_level, is_among, options_of, quoted, short, unknown_name
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
 from calibstat.inference.comparing.compare_by_bootstrap import by_bootstrap
@@ -198,16 +198,16 @@ def compare(
     >>> result.pvalue.item() < 0.01, result.high.item() < 0
     (True, True)
     """
-    if method not in METHODS:
-        raise ValueError(f"expected method 'bootstrap' or 'swap', found {method!r}")
-    if adjust not in ADJUSTMENTS:
-        raise ValueError(f"expected adjust 'holm' or 'bh', found {adjust!r}")
+    if not is_among(method, METHODS):
+        raise ValueError(f"expected method 'bootstrap' or 'swap', found {short(method)}")
+    if not is_among(adjust, ADJUSTMENTS):
+        raise ValueError(f"expected adjust 'holm' or 'bh', found {short(adjust)}")
     check_level("confidence_level", confidence_level)
     if proxy is not None:
         beside: dict[str, Any] = {"lens": lens, "reduce": reduce, "cluster": cluster, "folds": folds, "unseen": unseen}
         need_defaults_with_proxy({**beside, "sample_weight": sample_weight}, method=(method, "bootstrap"))
         models = judged_models(y_true, needed_models(y_prob), proxy, labels=labels, pos_label=pos_label)
-        if reference is not None and reference not in models:
+        if reference is not None and not is_among(reference, models):
             raise unknown_name("a reference", reference, tuple(models))
         with options_of(compare, options):
             asked = find_measure(DEFAULT_WITH_PROXY if measure is None else measure, options)
@@ -233,7 +233,7 @@ def compare(
     else:
         data = samples_as_data(y_true, lens=lens, labels=labels, pos_label=pos_label)
     names = tuple(data)
-    if reference is not None and reference not in names:
+    if reference is not None and not is_among(reference, names):
         raise unknown_name("a reference", reference, names)
     unit, in_folds = data[names[0]].unit, data[names[0]].fold is not None
     asked_options: Mapping[str, Any] = options
@@ -313,8 +313,8 @@ def _goes_by_squares(problem: Problem, unit: np.ndarray | None) -> bool:
 def _check_unseen(unseen: str | None, problem: Problem, unit: np.ndarray | None, method: str) -> None:
     if unseen is None:
         return
-    if unseen not in UNSEEN:
-        raise ValueError(f"expected unseen 'clusters' or 'rows', found {unseen!r}")
+    if not is_among(unseen, UNSEEN):
+        raise ValueError(f"expected unseen 'clusters' or 'rows', found {short(unseen)}")
     if unit is None or method == "swap" or not _goes_by_squares(problem, unit):
         raise ValueError(
             f"expected unseen={unseen!r} with cluster= and kernel_ce_squared, whose bound allows for clusters that "

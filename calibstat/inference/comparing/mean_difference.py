@@ -52,6 +52,8 @@ class MeansOfSamples:
         from scipy.special import stdtrit
 
         one, other = self.one, self.other
+        one.need_rows()
+        other.need_rows()
         most = max((one.most - one.estimate) / one.n, (other.estimate - other.least) / other.n)
         if np.isinf(most):
             return most

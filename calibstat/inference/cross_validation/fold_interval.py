@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.bounds.intervals import Interval, upper_quantile
 from calibstat.bounds.mean_interval import MeanInterval
 from calibstat.data.checked_rows import Data
-from calibstat.data.checks import unknown_name
+from calibstat.data.checks import is_among, unknown_name
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.cross_validation.fold_test import merged, p_values_of_repeats
 from calibstat.inference.cross_validation.folded_problem import (
@@ -134,7 +134,7 @@ class FoldEnds:
 
 def check_learner(learner: str | None) -> None:
     """Raise unless a kind of learner is known; None is the default."""
-    if learner is not None and learner not in LEARNERS:
+    if learner is not None and not is_among(learner, LEARNERS):
         raise unknown_name("a learner", learner, LEARNERS)
 
 

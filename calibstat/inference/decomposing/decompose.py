@@ -135,6 +135,21 @@ class Decomposition(NotedResult):
 Parts = tuple[float, dict[str, float]]
 
 
+def possible(frequency: np.ndarray, events: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return frequencies that are above 0 where there were events, and below 1 where there were others.
+
+    A weight beside much larger ones is rounded away, and the logarithmic loss of its outcome would be infinite.
+    """
+    above = np.where(events & (frequency == 0), np.nextafter(0, 1), frequency)
+    return np.where(others & (above == 1), np.nextafter(1, 0), above)
+
+
+def base_rate(count: np.ndarray, positives: np.ndarray) -> float:
+    """Return the frequency of events in all rows."""
+    events, others = np.any(positives > 0, keepdims=True), np.any(count > positives, keepdims=True)
+    return float(possible(positives.sum() / count.sum(), events, others)[0])
+
+
 def corp(
     score: Bregman, value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, clip: float | None = None
 ) -> Parts:
@@ -143,7 +158,11 @@ def corp(
     fitted = np.clip(recalibrated(value, count, positives), 0, 1)
     given, best, constant = (
         float(total_loss(score, predicted, count, positives).sum() / n)
-        for predicted in (score.moved(value, clip), fitted, np.full(value.size, positives.sum() / n))
+        for predicted in (
+            score.moved(value, clip),
+            possible(fitted, positives > 0, count > positives),
+            np.full(value.size, base_rate(count, positives)),
+        )
     )
     # the isotonic recalibration is best under every proper score, so that only rounding can make these negative
     return given, {"mcb": max(given - best, 0.0), "dsc": max(constant - best, 0.0), "unc": constant}
@@ -161,7 +180,9 @@ def by_regression(
 ) -> Parts:
     """Return score = calibration_error + sharpness_gap + smoothing, from the kernel regression of the outcomes."""
     n = count.sum()
-    smoothed, v = regression(value, count, positives, kernel, bandwidth), score.inside(value, clip)
+    smoothed = regression(value, count, positives, kernel, bandwidth)
+    smoothed = possible(smoothed, positives > 0, count > positives)
+    v = score.inside(value, clip)
     given = float(total_loss(score, v, count, positives).sum() / n)
     error = float(count @ score.loss(smoothed, v) / n)
     gap = float(total_loss(score, smoothed, count, positives).sum() / n)
@@ -186,7 +207,7 @@ def murphy(
     share = rows[full] / n
     mean = np.zeros(rows.size)
     mean[full] = np.clip(predicted[full] / rows[full], 0, 1)
-    frequency, rate = hits[full] / rows[full], positives.sum() / n
+    frequency, rate = hits[full] / rows[full], base_rate(count, positives)
     constant = np.full(value.size, rate)
     moved = value != mean[cell]  # the others keep their loss, even an infinite one
     columns = count[moved], positives[moved]

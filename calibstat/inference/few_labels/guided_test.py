@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibstat import resampling
-from calibstat.data.checks import short
+from calibstat.data.checks import is_among, short
 from calibstat.data.null_hypothesis import EVENT_NULL, Null
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.few_labels.design_check import design_note, design_p_value
@@ -87,7 +87,7 @@ class GuidedTestResult(CalibrationTestResult):
 
 def need_premise(use: object, blind: object, inclusion: object) -> None:
     """Raise unless the use of the judge is known, and the user says that it never saw outcomes of labelled rows."""
-    if use not in (DIRECTION, NOISE):
+    if not is_among(use, (DIRECTION, NOISE)):
         raise ValueError(f"expected use 'direction' or 'noise', found {short(use)}")
     if use == DIRECTION and inclusion is not None:
         raise ValueError("expected use='noise' with inclusion=; by direction the test is exact for any choice of rows")

@@ -12,7 +12,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.answers_by_model import Answers
 from calibstat.data.checked_rows import Data, Models, named
-from calibstat.data.checks import quoted, short
+from calibstat.data.checks import is_among, quoted, short
 from calibstat.data.clusters import numbered
 from calibstat.data.models import Predicted, named_models
 from calibstat.data.predictions import Predictions
@@ -171,7 +171,7 @@ def need_proxy(given: Mapping[str, object], **defaults: tuple[object, object]) -
 def _given(given: Mapping[str, object], defaults: Mapping[str, tuple[object, object]]) -> Iterator[tuple[str, object]]:
     """Yield what differs from its default, by its name."""
     yield from ((name, value) for name, value in given.items() if value is not None)
-    yield from ((name, value) for name, (value, default) in defaults.items() if value != default)
+    yield from ((name, value) for name, (value, default) in defaults.items() if not is_among(value, (default,)))
 
 
 def judged_rows(y_true: object, y_prob: object, proxy: object, **given: object) -> JudgedRows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import UnknownOption, short
+from calibstat.data.checks import UnknownOption, is_among, short
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.generator import Generator
 from calibstat.generators.multiclass_generator import MulticlassGenerator
@@ -189,9 +189,9 @@ def find_families(names: str | Sequence[str] | None, *, of_classes: bool) -> lis
     """Return the families of these names; by default over-confidence and, of a binary outcome, a shift upwards."""
     if names is None:
         names = SHOWN[:1] if of_classes else SHOWN
-    names = [names] if isinstance(names, str) else list(names)
+    names = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     for name in names:
-        if name not in FAMILIES:
+        if not is_among(name, FAMILIES):
             raise ValueError(f"expected families, some of {', '.join(FAMILIES)}; found {short(name)}")
         if of_classes and FAMILIES[name].parameter == "shift":
             raise ValueError(f"expected families of temperatures for several classes, found {name!r}")

@@ -292,7 +292,7 @@ def _start(test: FixedTest, family: Family, power: float, level: float) -> float
     for _ in range(30):
         middle = (low + high) / 2
         told = test.n * information(test.truth(family.at(middle)), test.predicted, test.count)
-        low, high = (middle, high) if told < wished else (low, middle)
+        low, high = (middle, high) if told < wished else (low, middle)  # nan, of what is infinite, is enough
     return high
 
 
@@ -314,7 +314,8 @@ def information(truth: np.ndarray, predicted: np.ndarray, count: np.ndarray | No
         k = predicted.shape[1]
         return sum(information(truth[:, i], predicted[:, i], None) for i in range(k)) * (k - 1) / k
     moments, spread = two_moments(truth, predicted, count, weight=predicted)
-    return float(moments @ np.linalg.pinv(spread, hermitian=True) @ moments)
+    with np.errstate(over="ignore", invalid="ignore"):  # predictions so near 0 and 1 that any other truth is seen
+        return float(moments @ np.linalg.pinv(spread, hermitian=True) @ moments)
 
 
 def two_moments(

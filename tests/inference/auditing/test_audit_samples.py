@@ -98,3 +98,8 @@ ONE = cs.Sample.from_rows(Y[:50], P[:50])
 def test_what_is_refused(samples, columns, message):
     with pytest.raises(ValueError, match=message):
         cs.audit_samples(samples, columns)
+
+
+def test_columns_that_are_no_names():
+    with pytest.raises(ValueError, match="expected different names of columns, found True"):
+        cs.audit_samples({"a": cs.Sample.from_rows([0, 1], [0.2, 0.4])}, columns=True)

@@ -152,3 +152,9 @@ def chosen_at(limit):
         models = {f"{k}": np.full(1500, 0.45 + 0.1 * (k % 2)) for k in range(4)}
         chosen += cs.choose(y, models, subject_to=f"ks.high <= {limit!r}", n_resamples=39, rng=1).name is not None
     return chosen
+
+
+@pytest.mark.parametrize("subject_to", [3, None, {"ks.high": 0.3}, [3], np.array([0.1])])
+def test_conditions_of_another_kind(subject_to):
+    with pytest.raises(ValueError, match=r"^expected a high end that is at most a number, .*, found"):
+        cs.choose(Y, MODELS, subject_to=subject_to, **FEW)

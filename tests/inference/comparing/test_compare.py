@@ -290,3 +290,9 @@ def test_a_score_of_models_with_the_same_order_compares_their_calibration():
             assert found.difference[0] == pytest.approx(errors[0] - errors[1], abs=1e-12)
     assert not any(cs.compare(y, {"p": p, "sharp": sharp}).same_order)
     assert not any(cs.compare({"p": (y, p), "sharp": (y, sharp)}, measure="brier").same_order)
+
+
+@pytest.mark.parametrize("option", ["method", "adjust", "reference", "unseen"])
+def test_names_that_are_arrays(option):
+    with pytest.raises(ValueError, match=r"^expected .* found ndarray of shape \(2,\)"):
+        cs.compare([0, 1], {"a": [0.1, 0.2], "b": [0.3, 0.4]}, **{option: np.array([0.1, 0.2])})

@@ -77,3 +77,8 @@ def test_hits_of_each_model_may_differ_in_a_row():
     worst, best = list(highest), list(lowest)
     assert found.high[0] == pytest.approx(bound(loss[0] - loss[1], (worst[0] - best[1]).max()), abs=1e-9)
     assert found.low[0] == pytest.approx(-bound(loss[1] - loss[0], (worst[1] - best[0]).max()), abs=1e-9)
+
+
+def test_one_row_says_nothing_of_a_difference():
+    with pytest.raises(ValueError, match="expected at least 2 rows for an interval of brier, found 1"):
+        cs.compare_samples({"a": ([0], [0.2]), "b": ([0, 1], [0.2, 0.4])}, measure="brier")

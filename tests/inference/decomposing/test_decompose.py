@@ -297,3 +297,12 @@ def test_text_and_frame():
 def test_bad_arguments(options, message):
     with pytest.raises(ValueError, match=message):
         decompose([1, 0], [0.5, 0.25], **options)
+
+
+@pytest.mark.parametrize("method", ["corp", "murphy", "sharpness"])
+def test_a_weight_that_rounding_hides_costs_little(method):
+    """The entropy of the mean outcome is about w - w log w for w = 1e-18: not infinite, although 1 - w is 1."""
+    found = cs.decompose([1, 0], [0.6, 0.3], sample_weight=[1, 1e-18], score="log_loss", method=method)
+    assert np.isfinite([*found.parts.values()]).all()
+    if method == "corp":
+        assert 0 < found.parts["unc"] < 1e-15

@@ -179,3 +179,13 @@ def test_information_is_that_of_the_score_test():
 def test_wrong_arguments_are_told(options, match):
     with pytest.raises(ValueError, match=match):
         cs.detectable_effect([0.2, 0.4], **options)
+
+
+def test_predictions_of_almost_no_variance():
+    found = cs.detectable_effect([5e-324] * 9, n_resamples=19, n_datasets=5, rng=1)
+    assert not np.isnan(found.largest_power).any()
+
+
+def test_families_that_are_no_names():
+    with pytest.raises(ValueError, match=r"expected families, some of .* found 0.5"):
+        cs.detectable_effect([0.2, 0.4], families=0.5)
