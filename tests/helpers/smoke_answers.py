@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 
 import numpy as np
 import smoke
@@ -16,13 +17,16 @@ CALLS = {
     "tied weights": lambda: smoke.cs.calibration_test(TIED_Y, TIED, sample_weight=WEIGHT, **smoke.FEW),
     "pairs": lambda: smoke.cs.confidence_interval(TIED_Y, TIED, measure="kernel_ce_squared", **smoke.FEW),
 }
+UNSEEDED = {"detectable_effect", "kernel_calibration_test"}  # without a seed its answers differ
+OF_THE_PROCESS = {"measure", "plot", "study", "ReliabilityDisplay"}  # they change the registry, or draw with pyplot
+ASKED = sorted(set(smoke.CALLS) - UNSEEDED - OF_THE_PROCESS)  # from any process and thread
 
 
 def in_json(found):
     """Numbers and texts of an answer; pages, frames and pictures, which are made of these, by their type."""
     if isinstance(found, Result):
         return in_json(found.to_dict())
-    if isinstance(found, dict):
+    if isinstance(found, Mapping):
         return {str(key): in_json(each) for key, each in found.items()}
     if isinstance(found, tuple | list):
         return [in_json(each) for each in found]
@@ -34,6 +38,14 @@ def in_json(found):
 def answers(names):
     """The answers to these calls."""
     return {name: in_json(CALLS[name]()) for name in names}
+
+
+def answer(name):
+    """The answer to the call of a public name, as text, without its picture."""
+    smoke.drawn = in_json  # pyplot is for one thread
+    if name == "report":
+        return json.dumps(in_json(smoke.cs.report(smoke.Y, smoke.TWO, rng=1)))
+    return json.dumps(in_json(smoke.CALLS[name]()))
 
 
 if __name__ == "__main__":
