@@ -1,6 +1,7 @@
 """The study of the choices behind a calibration error: what it computes, against slow code; and how it goes on."""
 
 import warnings
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -44,7 +45,9 @@ def models_of(n):
 def slow_steadiness(y, models, members, ties, halves):
     """The mean Spearman correlation over pairs of numbers of bins, of some of the 32 errors."""
 
-    def values(rows, bins):
+    @cache
+    def values(part, bins):
+        rows = parts[part]
         return np.array([cs.gce_family(y[rows], p[rows], n_bins=bins, ties=ties).value for p in models.values()])
 
     parts = np.array_split(np.arange(y.size), 2) if halves else [np.arange(y.size)] * 2
@@ -53,7 +56,7 @@ def slow_steadiness(y, models, members, ties, halves):
         pairs = []
         for a, b in combinations((10, 20, 30, 40, 50), 2):
             for one, other in ((a, b), (b, a)):
-                pairs.append(spearmanr(values(parts[0], one)[:, k], values(parts[1], other)[:, k]).statistic)
+                pairs.append(spearmanr(values(0, one)[:, k], values(1, other)[:, k]).statistic)
         found.append(np.mean(pairs))
     return np.mean(found)
 
