@@ -76,8 +76,8 @@ def test_the_worst_cell_and_what_is_said():
     last = str(found).split("\n")[-1]
     assert last == (
         f"The largest of the distances of average outcome probabilities in a cell is between {found.worst[0]:.3g} and "
-        f"{found.worst[1]:.3g}, with probability at least 0.95 if outcomes are independent. A calibrated model has a "
-        "low end above 0 with probability at most 0.05."
+        f"{found.worst[1]:.3g}, with probability at least 95 % if outcomes are independent. A calibrated model has a "
+        "low end above 0 with probability at most 5 %."
     )
     assert list(found.to_frame().columns)[-3:] == ["total_variation", "low", "high"]
     without = cs.reliability(LABEL, PROB, lens="canonical", n_bins=3)
