@@ -92,7 +92,7 @@ def test_a_switch_is_true_or_false(value):
 STRANGE = [np.array(["a", "b"]), [1], ([1],), pd.NA, float("nan"), object(), {"a": 1}]
 
 
-@pytest.mark.parametrize("value", STRANGE, ids=repr)
+@pytest.mark.parametrize("value", STRANGE, ids=lambda value: type(value).__name__)
 def test_what_is_no_name_is_among_none(value):
     assert not checks.is_among(value, ("a", "b", 1, None))
     assert checks.is_among("a", {"a": 1})
