@@ -6,6 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from binned_by_hand import binned_error, even_bin, hits_and_confidence, in_bins
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 import calibstat as cs
@@ -297,3 +299,19 @@ def test_lemma_4_6_and_corollary_4_7_the_error_of_the_confidence_is_a_lower_boun
     found = [full_and_confidence_error(name, *world(random)) for _ in range(40)]
     assert all(confidence <= full + 1e-12 for full, confidence in found)
     assert sum(confidence > full / 4 for full, confidence in found) >= 1  # so that the bound could fail
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1), classes=st.integers(2, 5), kinds=st.integers(1, 6))
+@pytest.mark.parametrize("score", ["brier", "log_loss"])
+def test_lemma_4_6_and_corollary_4_7_on_rows(score, seed, classes, kinds):
+    """Over level sets of the vectors and of the confidences; vectors that repeat, ties and absent classes included."""
+    random = np.random.default_rng(seed)
+    parts = random.integers(1, 5, (kinds, classes)).astype(float)
+    prob = (parts / parts.sum(axis=1, keepdims=True))[random.integers(0, kinds, 40)]
+    label = random.integers(0, classes, 40)
+    level_sets = {"method": "sharpness", "strategy": "uniform", "n_bins": None}
+    whole = cs.decompose(label, prob, lens="canonical", score=score, **level_sets)
+    assert whole.score == pytest.approx(whole["calibration_error"] + whole["sharpness_gap"], abs=1e-12)
+    confidence = cs.decompose(label, prob, lens="top_label", method="murphy", score=score, n_bins=None)
+    assert confidence["reliability"] <= whole["calibration_error"] + 1e-12
