@@ -15,6 +15,7 @@ LEGEND = {
     "confidence": "95% simultaneous confidence band",
     "monotone": None,
     "pointwise_consistency": "95% pointwise consistency bars",
+    "binomial": "95% pointwise binomial bars",
     "pointwise_confidence": "95% pointwise confidence bars",
 }
 CURVE = {
@@ -38,7 +39,7 @@ def test_a_reliability_diagram_shows_its_numbers(band, deviation):
     found = cs.reliability(*rows(2000), band=band, rng=1)
     ax = cs.plot(found, deviation=deviation)
     base = found.mean_prediction if deviation else 0
-    if band.endswith("consistency"):
+    if BANDS[band].compared == "frequency":
         points = np.vstack([lines(ax)[f"observed, {where}"] for where in ("inside", "outside")])
         assert len(lines(ax)["observed, outside"]) == np.sum(~found.inside)
         points = points[np.argsort(points[:, 0])]
@@ -159,3 +160,12 @@ def test_an_error_over_quantile_bins_is_called_so():
     title = cs.plot(cs.reliability(y, p, strategy="quantile", rng=1)).get_title()
     assert title.startswith("ECE in quantile bins 0.")
     assert cs.plot(cs.reliability(y, p, rng=1)).get_title().startswith("ECE 0.")
+
+
+def test_a_calibration_map_is_a_line():
+    curve = cs.generators.temperature(2).curve
+    found = cs.reliability(*rows(2000), null=curve, rng=1)
+    for deviation in (False, True):
+        line = lines(cs.plot(found, deviation=deviation))["if the function curve is right"]
+        base = found.mean_prediction if deviation else 0
+        np.testing.assert_array_equal(line, np.column_stack([found.mean_prediction, found.expected - base]))
