@@ -7,6 +7,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker a core: BLAS threads
 
 import hypothesis
 import numpy as np
+import other_seeds
 import pytest
 from command_line import (  # noqa: F401  pytest finds fixtures here
     animals_fixture,
@@ -18,6 +19,8 @@ from command_line import (  # noqa: F401  pytest finds fixtures here
 
 import calibstat as cs
 
+if other_seeds.SEED:
+    other_seeds.use_other_seeds()
 pytest.register_assert_rewrite("measure_claims")  # its checks fail inside tests, with what they compared
 
 hypothesis.settings.register_profile("calibstat", deadline=None, max_examples=25, derandomize=True)
@@ -45,6 +48,14 @@ def pytest_itemcollected(item):
     """Run property tests among the slow ones too, with more examples."""
     if is_slow(item.config) and hypothesis.is_hypothesis_test(getattr(item, "obj", None)):
         item.add_marker("slow")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Under another seed run the statistical tests alone."""
+    if other_seeds.SEED:
+        kept = [item for item in items if hasattr(item, "function") and other_seeds.is_statistical(item.function)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
 
 
 @pytest.fixture

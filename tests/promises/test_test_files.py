@@ -6,6 +6,8 @@ Every rule is a checker that returns what it objects to, and has a twin test tha
 import ast
 from pathlib import Path
 
+import numpy as np
+import other_seeds
 import pytest
 from package_sources import ROOT, imported, parsed, sources
 from project_folder import PROJECT
@@ -214,3 +216,26 @@ def test_what_is_added_from_outside_is_short():
     found = {path.name: path.read_text().count("\n") for path in (TESTS / "extending").glob("*.py")}
     assert found.keys() == EXTENDING
     assert max(found.values()) <= MOST_LINES_OUTSIDE
+
+
+def test_a_statistical_test_is_told_from_others():
+    assert not other_seeds.is_statistical(test_no_test_imports_another)
+    assert other_seeds.is_statistical(limited)
+    assert other_seeds.is_statistical(names_one_that_is_limited)
+
+
+def limited():
+    return other_seeds.LIMITS and "binom.ppf(1e-5, 100, 0.05)"
+
+
+def names_one_that_is_limited():
+    return limited()
+
+
+def test_another_seed_is_another_generator():
+    one, other = (np.random.default_rng(other_seeds.shifted(5, seed)).random() for seed in (1, 2))
+    assert one != other
+    generator = np.random.default_rng(5)
+    assert other_seeds.shifted(generator, 1) is generator
+    assert other_seeds.shifted(None, 1) is None
+    assert other_seeds.shifted(True, 1) is True

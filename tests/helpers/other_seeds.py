@@ -1,0 +1,48 @@
+"""Statistical tests under other seeds: with ``CALIBSTAT_TEST_SEED=7`` every whole-number seed is another one.
+
+Only statistical tests are run then, those with an exact binomial limit: others hold numbers of one seed.
+"""
+
+import inspect
+import os
+import re
+import sys
+
+import numpy as np
+
+from calibstat.resampling import streams
+
+NAME = "CALIBSTAT_TEST_SEED"
+SEED = int(os.environ.get(NAME, "0"))  # 0 is the seed that tests name
+LIMITS = re.compile(r"\bbinom\.(isf|ppf|sf|cdf)|\b(most_rejections|most_misses|compatible|follows|binomtest)\(")
+
+
+def is_statistical(function):
+    """Whether a test compares with an exact binomial limit, itself or by a function of its file that it names."""
+    found = source(function)
+    known = vars(inspect.getmodule(function))
+    named = (known.get(each) for each in re.findall(r"\b[a-z_]+\b", found) if each != function.__name__)
+    return any(LIMITS.search(each) for each in [found, *map(source, filter(inspect.isfunction, named))])
+
+
+def source(function):
+    """The source of a function, nothing of one that was made when the program ran."""
+    try:
+        return inspect.getsource(function)
+    except OSError:
+        return ""
+
+
+def shifted(rng, seed):
+    """A seed in place of a whole number; generators, sequences and None are as they were."""
+    whole = isinstance(rng, int | np.integer) and not isinstance(rng, bool)
+    return np.random.SeedSequence((int(rng), seed)) if whole and rng >= 0 else rng
+
+
+def use_other_seeds():
+    """Let NumPy make other generators of whole numbers, and the package other draws, from now on."""
+    of_numpy, of_draws = np.random.default_rng, streams.key_of
+    np.random.default_rng = lambda rng=None: of_numpy(shifted(rng, SEED))
+    for name, module in list(sys.modules.items()):
+        if name.startswith("calibstat.") and vars(module).get("key_of") is of_draws:
+            module.key_of = lambda rng: of_draws(shifted(rng, SEED))
