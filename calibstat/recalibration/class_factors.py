@@ -53,10 +53,12 @@ def likeliest_factors(prob: np.ndarray, share: np.ndarray, weight: np.ndarray) -
         told = bend > FLAT * max(bend[-1], FLAT)
         along = direction.T @ (share - mean)
         step = 2 * direction @ np.divide(along, bend, out=np.zeros(bend.size), where=told)
+        if not np.isfinite(step).all():
+            break
         while True:
             step = step / 2
             there, total = at(log_factor + step)
-            if there <= loss + STILL * abs(loss):
+            if there <= loss + STILL * abs(loss) or np.abs(step).max() <= STILL:  # the last of a loss without a value
                 break
         log_factor, loss = log_factor + step, there
     return log_factor - log_factor.mean(), bool(np.abs(step).max() <= LARGEST_LAST)
