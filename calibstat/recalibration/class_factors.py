@@ -46,10 +46,13 @@ def likeliest_factors(prob: np.ndarray, share: np.ndarray, weight: np.ndarray) -
     for _ in range(MOST_STEPS):
         if np.abs(step).max() <= STILL:
             break
-        factor, part = np.exp(log_factor), weight / total
-        mean = factor * (part @ prob)
-        products = ((part / total)[:, None] * prob).T @ prob
-        bend, direction = np.linalg.eigh(np.diag(mean) - factor * products * factor[:, None])
+        with np.errstate(all="ignore"):  # of factors that grow without an end
+            factor, part = np.exp(log_factor), weight / total
+            mean = factor * (part @ prob)
+            curvature = np.diag(mean) - factor * (((part / total)[:, None] * prob).T @ prob) * factor[:, None]
+        if not np.isfinite(curvature).all():
+            break
+        bend, direction = np.linalg.eigh(curvature)
         told = bend > FLAT * max(bend[-1], FLAT)
         along = direction.T @ (share - mean)
         step = 2 * direction @ np.divide(along, bend, out=np.zeros(bend.size), where=told)
