@@ -37,7 +37,7 @@ def likeliest_factors(prob: np.ndarray, share: np.ndarray, weight: np.ndarray) -
 
     def at(log_factor: np.ndarray) -> tuple[float, np.ndarray]:
         """The mean log loss, less what it is without factors, and the sum of each row."""
-        with np.errstate(over="ignore"):  # a step too far is taken back
+        with np.errstate(over="ignore", divide="ignore"):  # a step too far is taken back
             total = prob @ np.exp(log_factor)
             return float(weight @ np.log(total) - share @ log_factor), total
 
@@ -61,7 +61,7 @@ def likeliest_factors(prob: np.ndarray, share: np.ndarray, weight: np.ndarray) -
         while True:
             step = step / 2
             there, total = at(log_factor + step)
-            if there <= loss + STILL * abs(loss) or np.abs(step).max() <= STILL:  # the last of a loss without a value
+            if -np.inf < there <= loss + STILL * abs(loss) or np.abs(step).max() <= STILL:  # or the loss has no value
                 break
         log_factor, loss = log_factor + step, there
     return log_factor - log_factor.mean(), bool(np.abs(step).max() <= LARGEST_LAST)
