@@ -14,7 +14,7 @@ _IMPORTS = [line for line in _STUB.body if isinstance(line, ast.ImportFrom)]
 _HOMES = {public.name: str(line.module) for line in _IMPORTS for public in line.names}
 
 __all__ = sorted(_HOMES)
-__version__ = "0.1.0"  # the one place: pyproject.toml reads it here
+__version__ = "0.2.0"  # the one place: pyproject.toml reads it here
 
 
 def __getattr__(name: str) -> Any:

@@ -325,4 +325,6 @@ def test_the_citation_is_of_this_version_and_is_released():
         author["name"] for author in project["project"]["authors"]
     ]
     assert "://" not in text
+    landing = (ROOT.parent / "docs" / "index.md").read_text(encoding="utf-8")
+    assert f"Version {calibstat.__version__}." in landing
     assert "CITATION.cff" in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
