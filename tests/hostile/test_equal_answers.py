@@ -13,7 +13,7 @@ import calibstat as cs
 
 pytestmark = pytest.mark.slow
 
-CASES = 120  # of the order of rows, half as many of other claims: 5,000 in all
+CASES = 120  # of the order of rows, half as many of other claims
 FEW = {"n_resamples": 39, "rng": 1}
 VERBS = {  # answers about one model and one event
     "audit": lambda y, p, **o: cs.audit(

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 
 import calibstat as cs
 
-CASES = 600  # of a function, fewer of slow ones: 20,000 in all
+CASES = 600  # of a function, fewer of slow ones
 ASKED_ELSEWHERE = {  # functions that this file does not call, and the test of wrong arguments to them
     "cross_validate": "tests/inference/cross_validation/test_cross_validate.py",
+    "grouping_loss": "tests/inference/decomposing/test_grouping_loss.py",
     "measure": "tests/measures/kinds/test_registry.py",
     "plot": "tests/plots/test_plot.py",
     "predict": "tests/data/test_models.py",

@@ -163,8 +163,8 @@ def grouping_loss(
     >>> X = random.integers(0, 2, (2000, 1))
     >>> y = random.random(2000) < 1 / 4 + X[:, 0] / 2
     >>> found = cs.grouping_loss(LogisticRegression(), X, y, np.full(2000, 0.5), rng=1)
-    >>> round(found.estimate, 3), 0.04 < found.low < 1 / 16
-    (0.063, True)
+    >>> round(found.estimate, 2), 0.04 < found.low < 1 / 16
+    (0.06, True)
     """
     check_estimator(estimator, "grouping_loss")
     check_level("confidence_level", confidence_level)
