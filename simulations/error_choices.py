@@ -120,9 +120,10 @@ def _draw_differences(axes: Axes, table: pd.DataFrame, against: str, scale: floa
     names = list(rows["measure"].unique())
     looks = [(kind, way) for kind in SPLITS for way in WAYS[against]]
     for k, (kind, way) in enumerate(looks):
-        own = chosen(rows[(rows["models"] == kind) & (rows["way"] == way)]) if kind in set(rows["models"]) else None
-        if own is None:
+        block = rows[(rows["models"] == kind) & (rows["way"] == way)]
+        if block.empty:
             continue
+        own = chosen(block)
         y = np.arange(len(names)) + (k - 2) / 7
         mean = own.set_index("measure")["mean"].loc[names]
         error = 2 * own.set_index("measure")["sd"].loc[names] / np.sqrt(own["files"].iloc[0])

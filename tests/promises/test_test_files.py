@@ -21,7 +21,12 @@ PAPERS = {  # each holds what one paper says against slow code written from it
     "test_nixon.py",
     "test_vaicenavicius.py",
 }
-HOSTILE = {"test_equal_answers.py", "test_hostile_calls.py", "test_kills.py"}  # for faults that nobody thought of
+HOSTILE = {
+    "test_brute_force.py",
+    "test_equal_answers.py",
+    "test_hostile_calls.py",
+    "test_kills.py",
+}  # for faults that nobody thought of
 MOST_LINES_OUTSIDE = 60  # of them
 MOST_FILES = 30  # of a folder, beside its sub-folders
 SHELVES = {"studies": {"studies/networks"}, "data": {"data/null_hypotheses"}}  # sub-folders with tests of a folder
