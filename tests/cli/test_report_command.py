@@ -12,6 +12,7 @@ from quick_report import quick, quick_report
 
 import calibstat as cs
 from calibstat.cli import input_files
+from calibstat.cli.app import main
 from calibstat.cli.large import rows_in_cells, rows_of_models
 
 
@@ -75,16 +76,34 @@ EXIT_CODES = {  # options of `report`, the code, and what is said on standard er
 }
 
 
-@pytest.mark.parametrize("case", EXIT_CODES)
-def test_each_exit_code_of_a_process(case, tmp_path):
+@pytest.fixture(name="calibrated")
+def calibrated_fixture(tmp_path, monkeypatch):
+    """A folder with rows of a calibrated model, in which the commands run."""
     y, p = cs.generators.calibrated().sample(200, rng=1)
     pd.DataFrame({"y": y, "p": p}).to_csv(tmp_path / "rows.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("calibrated")
+@pytest.mark.parametrize("case", ["shown", "met", "wrong input", "rows cannot tell"])  # one of each code
+def test_each_exit_code_of_a_process(case):
     options, code, text = EXIT_CODES[case]
     ask = "from calibstat.cli.app import main; main()"
     command = [sys.executable, "-c", ask, "report", "rows.csv", *COLUMNS, *options]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == code, ended.stderr
     assert text in ended.stderr
+
+
+@pytest.mark.usefixtures("calibrated")
+@pytest.mark.parametrize("case", EXIT_CODES)
+def test_each_exit_code(case, monkeypatch, capsys):
+    options, code, text = EXIT_CODES[case]
+    monkeypatch.setattr(sys, "argv", ["calibstat", "report", "rows.csv", *COLUMNS, *options])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code or 0) == code
+    assert text in capsys.readouterr().err
 
 
 def test_a_wrong_condition_is_an_error_and_writes_nothing(csv, tmp_path):

@@ -107,7 +107,7 @@ def test_the_plain_definition(name, rows):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ks", "kuiper", "ece", "brier", "kernel_ce"])
+@pytest.mark.parametrize("name", ["ks", "kuiper", "ece", "kernel_ce"])  # that count above alone
 @settings(max_examples=CASES // 10)
 @given(rows=binary_rows(max_size=9).filter(lambda rows: len(rows[0]) <= 9))
 def test_p_values_are_shares_of_all_outcomes(name, rows):
@@ -127,6 +127,7 @@ def test_definitions_agree_on_a_few_rows():
 
 
 def test_a_wrong_definition_and_a_wrong_p_value_are_found():
-    y, p = [0, 1, 1, 0, 1], [0.2, 0.2, 0.55, 0.7, 0.9]
-    assert abs(cs.estimate(y, p, measure="ks") - kuiper(y, p)) > 1e-3
+    y, p = [1, 0, 0], [0.2, 0.5, 0.8]  # sums of y - p: 0.8, 0.3, -0.5, so that ks is 0.8 / 3 and kuiper 1.3 / 3
+    assert cs.estimate(y, p, measure="ks") == pytest.approx(0.8 / 3)
+    assert kuiper(y, p) == pytest.approx(1.3 / 3)
     assert not is_likely(0.5, 0.3)
