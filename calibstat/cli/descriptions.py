@@ -194,14 +194,18 @@ def _smallest(summary: Summary, measure: str) -> str:
 
 
 def _say_validation(validation: Validation, name: str) -> str:
-    """Say whether the two numbers that are 1 of a calibrated model have 1 in their intervals."""
+    """Say whether numbers that are 1 of a calibrated model have 1 in their intervals; one prediction has no slope."""
     texts, inside = [], []
     for field, title in (("ratio", "O/E"), ("slope", "slope")):
-        low, high = validation.intervals[field]
-        texts.append(f"{title} {getattr(validation, field):.2f} ({low:.2f} to {high:.2f})")
-        inside += [title] if low <= 1 <= high else []
-    where = {0: "neither interval includes 1", 2: "both intervals include 1"}
-    verdict = where.get(len(inside), f"of the two intervals only the one of {' '.join(inside)} includes 1")
+        if field in validation.intervals:
+            low, high = validation.intervals[field]
+            texts.append(f"{title} {getattr(validation, field):.2f} ({low:.2f} to {high:.2f})")
+            inside += [title] if low <= 1 <= high else []
+    if len(texts) == 1:
+        verdict = f"the interval {'includes' if inside else 'does not include'} 1, and equal predictions have no slope"
+    else:
+        where = {0: "neither interval includes 1", 2: "both intervals include 1"}
+        verdict = where.get(len(inside), f"of the two intervals only the one of {' '.join(inside)} includes 1")
     return f"{f'{name}: ' * bool(name)}{' and '.join(texts)}; {verdict}."
 
 

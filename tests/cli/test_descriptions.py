@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import fails_with, plain_text, run
+from command_line import COLUMNS, fails_with, plain_text, run
 
 import calibstat as cs
 from calibstat.output.wording import number
@@ -58,6 +58,14 @@ def test_sharpness(models, file, tmp_path):
         root = found.calibration_error**0.5
         assert f"The root of the calibration error, {root:.4g}, is a difference of probabilities" in text
     assert picture.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(("p", "verdict"), [(0.2, "includes"), (1e-4, "does not include")])
+def test_validate_equal_predictions(tmp_path, p, verdict):
+    """The slope, which does not exist, was looked up."""
+    path = tmp_path / "equal.csv"
+    pd.DataFrame({"y": [0, 0, 0, 0, 0, 0, 1], "p": p}).to_csv(path, index=False)
+    assert f"the interval {verdict} 1, and equal predictions have no slope" in printed("validate", path, *COLUMNS)
 
 
 def test_validate(models, file):

@@ -67,6 +67,12 @@ def test_overlapping_groups(y):
     assert np.allclose(np.abs(found.root), seen)
     assert all(agrees(p, exact) for p, exact in zip(found.pvalue, single, strict=True))
     assert all(agrees(p, exact) for p, exact in zip(found.pvalue_adjusted, adjusted, strict=True))
+
+
+@pytest.mark.parametrize("y", [(0, 0, 0, 0, 0), (1, 0, 0, 1, 1)])
+def test_adjusted_p_values_are_not_single_ones(y):
+    single = exact_p_values(y)[1]
+    found = cs.audit(y, P, GROUPS, n_resamples=DRAWS, rng=2)
     assert not all(agrees(p, exact) for p, exact in zip(found.pvalue_adjusted, single, strict=True))
 
 
