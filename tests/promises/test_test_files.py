@@ -25,6 +25,7 @@ HOSTILE = {
     "test_brute_force.py",
     "test_equal_answers.py",
     "test_hostile_calls.py",
+    "test_hostile_files.py",
     "test_kills.py",
 }  # for faults that nobody thought of
 MOST_LINES_OUTSIDE = 60  # of them
