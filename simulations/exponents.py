@@ -8,8 +8,8 @@ smallest slope of a measure bounds its c from above, the largest its s from belo
 populations. A stated exponent is contradicted by a family if the slope is smaller than c or larger than s, by more than
 `SLACK`; it is attained if a family has it.
 
-Theorem 9.10 says that the lower distance of samples tends to that of the population. Asked is the exponent of the root
-mean square error over the number of rows; -1/2 is the rate of means.
+Theorem 9.10 says that the lower distance of samples tends to the lower distance of the population. Asked is the
+exponent of the root mean square error over the number of rows; -1/2 is the rate of means.
 
 The upper distance is known exactly up to ten predictions. Asked is how much the best merging of neighbours, an upper
 bound of it, and the interval calibration error lie above it.

@@ -2,7 +2,7 @@
 
 Under the null hypothesis outcomes come from the probabilities to which a map sends the predictions (Vaicenavicius et
 al. 2019, section 4.2: consistency resampling under a calibration function). ``calibration_test(y, p, null=map)`` asks
-by the measure of the predictions as they are; ``calibration_test(y, map(p))`` asks by that of the mapped ones. The
+by the measure of the predictions as they are; ``calibration_test(y, map(p))`` asks by the mapped ones. The
 promise: where outcomes come from the map, each rejects at 5 % in at most 5 % of data sets. Which one finds more is
 judged both ways, on each side of the map: outcomes on the way to calibration, at calibration, on the mirrored side of
 it, and beyond the map.
@@ -152,7 +152,7 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
-    """Draw the power of one test over that of the other, a panel for each side of the map."""
+    """Draw the power of one test over the power of the other, a panel for each side of the map."""
     from matplotlib.figure import Figure
 
     from calibstat.plots.style import colors

@@ -3,8 +3,8 @@
 Theorem 4.9 of Chidambaram and Ge (2024, arXiv:2406.04068) says that their estimate of the expected divergence tends to
 it if the bandwidth sigma tends to 0 and n sigma² / log n to infinity: with sigma = n**-rate for rates between 0 and
 1/2. Asked here are rates on both sides, for models whose expected divergence is an integral. The claim is found of a
-rate if the root mean square error of the largest samples is at most half of that of a hundredth of their rows, and
-more than three standard errors below it; not settled if it falls by less.
+rate if the root mean square error of the largest samples is at most half of the error with a hundredth of their rows,
+and more than three standard errors below it; not settled if it falls by less.
 
 Appendix H says that the order of recalibrations is the same for bandwidths from .01 to .05, that bandwidths above .1
 smooth too much (H.1), and that the Epanechnikov kernel does not change the order (H.2). Here five models of each of ten

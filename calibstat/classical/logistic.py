@@ -67,9 +67,9 @@ class LogitPolynomial:
     """
 
     def __init__(self, logit: np.ndarray, count: np.ndarray, positives: np.ndarray, degree: int, what: str) -> None:
-        self.logit, self.count, self.positives = logit, count, positives
         from scipy.special import expit
 
+        self.logit, self.count, self.positives = logit, count, positives
         self.what = what
         self.degree = min(degree, logit.size - 1)
         self.half = (logit[-1] - logit[0]) / 2 or 1.0

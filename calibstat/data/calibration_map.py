@@ -67,6 +67,6 @@ class CalibrationMap:
         return out
 
     def of_rows(self, null: Null) -> Null:
-        """Return the null hypothesis that outcomes come from the map, in place of that of calibration."""
+        """Return the null hypothesis that outcomes come from the map, in place of calibration."""
         outcome = ("every outcome comes", f" from the probabilities that {self.name} gives for its prediction")
         return Null("the predictions", outcome, weights=null.weights)

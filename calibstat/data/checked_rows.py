@@ -128,7 +128,7 @@ class GivenRows:
         return MulticlassData(named, null, shown, weight=weight, weight_is_whole=is_whole, confidences=seen.confidences)
 
     def _lens(self, lens: AnyLens, canonical: bool) -> Lens | ClassWise:
-        """Return a lens of classes; without one, that of what is looked at then."""
+        """Return the given lens of classes, or without one the lens that functions use by default."""
         if lens is not None:
             return find_lens(lens)
         if canonical:

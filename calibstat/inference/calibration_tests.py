@@ -253,11 +253,11 @@ def calibration_test(
     for 20 and 999; one far from calibrated needs all. Draws are made in blocks of 2 h, 2 h, 4 h and so on, a third more
     than needed on average; neither blocks nor threads show. For lens "class_wise" draws go on until each class and the
     mean over all have stopped, and each p-value rests on the draws up to its own stop.
-    With `null` the null hypothesis is that, given the predictions, outcomes come independently from the map. They are
-    drawn from it, and the statistic is that of the predictions as they are, of the data and of each resample; so the
-    level is exact again. Every statistic is then two-sided: a small one says that the predictions are nearer to
-    calibration than the map says. A test of mapped predictions, ``calibration_test(y, map(p))``, has the same null
-    hypothesis and another statistic: see the study `maps`.
+    With `null` the null hypothesis is that, given the predictions, outcomes come independently from the map. Resamples
+    draw outcomes from it. The statistic compares outcomes with the predictions as they are, in the data and in each
+    resample, so the level is exact again. Every statistic is then two-sided: a small one is evidence that the
+    predictions are nearer to calibration than the map says. A test of mapped predictions,
+    ``calibration_test(y, map(p))``, has the same null hypothesis and another statistic: see the study `maps`.
     A large p-value means that this statistic finds no evidence against calibration; it is not evidence that the model
     is calibrated. Predictions fitted or chosen on the same rows make it too large; repeated measurements of one subject
     violate the assumption of independent rows, unless `cluster` names them.

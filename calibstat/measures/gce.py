@@ -215,7 +215,7 @@ def _errors(
     """Return the L1 and the L2 error for each row of labels, given the bins: only positives have to be counted.
 
     `place` is the place of each class of each row; it has no rows if only places of labels are looked up. `weight` is
-    that of each bin, which its rows have on average, and `classes` that of each group of bins.
+    the mean weight of the rows of each bin, and `classes` the weight of each group of bins.
     """
     groups, bins = count.shape
     out = np.zeros((labels.shape[0], 2))

@@ -217,7 +217,7 @@ class RegressionCE(Statistic):
 
     Options: `divergence`, of a score, "brier" for (m - v)² or "log_loss" for the Kullback-Leibler divergence of
     the two probabilities; `kernel`, "gaussian" for exp(-u²/2) or "epanechnikov" for 1 - u² within one bandwidth, of the
-    distance u in bandwidths; `bandwidth`, from 0.0001 to 1; `rate`, 0 or more: with n rows (or `Sample.n`, with
+    distance u in bandwidths; `bandwidth`, from 0.0001 to 1; `rate`, from 0 to 2: with n rows (or `Sample.n`, with
     weights) the bandwidth is bandwidth / n**rate; `estimator`, "direct" for the formula, never below 0, or "plug_in"
     for the mean of φ(m(v)) - φ(v) - φ'(v) (y - v) (Chidambaram, Ge, equation C.3), which has the same limit as n grows
     and the bandwidth shrinks; `clip`, for "log_loss" only, by which predictions are moved into [clip, 1 - clip] before
@@ -235,7 +235,8 @@ class RegressionCE(Statistic):
     changes when outcomes and predictions are both reversed ("brier").
 
     With a `rate` between 0 and 1/2 the limit is the expected divergence of the probability of outcome 1, given the
-    prediction, from the prediction (theorem 4.9): its value on a population. At a rate of 1 as many rows are near each
+    prediction, from the prediction (theorem 4.9): its value on a population, which is taken for rates up to 1 although
+    the theorem does not cover 1/2 and above. At a rate of 1 as many rows are near each
     prediction however large n is, and the estimate tends to a larger number.
 
     No honest interval is known: the regression is a quotient of two smoothed sums, which depend on the same rows, and

@@ -70,7 +70,7 @@ def agreement_rows(*families: Mapping[str, GceFamily]) -> Iterator[Row]:
 
 
 def mean_known(values: np.ndarray) -> float:
-    """Return the mean of those that are numbers, nan if none is."""
+    """Return the mean of the values that are numbers, nan if none is."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else np.nan
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_LINES = 10  # files of which classes are drawn, and those of the table
+MOST_LINES = 10  # files whose classes are drawn
 CAPTIONS = {
     "bins": "Mean rank correlations of one error with other numbers of bins, by property",
     "temperatures": "Temperatures fitted to each of the 32 errors, by their index",

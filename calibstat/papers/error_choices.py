@@ -5,7 +5,7 @@ all are judged, again and again, as by papers/tables.py, which has tables 4 and 
 
 - section 5.3: mean rank correlations of eight recalibrations by one error with 10, 20, 30, 40 and 50 bins, for errors
   with each property, with equal probabilities kept together or shared between adaptive bins, and on two halves of the
-  rows: a ranking that is stable over bins on the same rows may be that of their noise;
+  rows: a ranking that is stable over bins on the same rows may come from their noise;
 - table 3: ECE, RMSCE and log loss of a temperature that was fitted to each of the 32 errors, by a local and by a global
   search, means over the errors with each property;
 - tables 1 and 2: ECE and class-conditional ECE before and after histogram binning, with bins of all classes together
@@ -40,7 +40,7 @@ from calibstat.papers.recalibrations import (
     infinite,
     option_name,
 )
-from calibstat.papers.splits import averaged, every_split, over_files
+from calibstat.papers.splits import every_split, table_of_splits
 from calibstat.papers.tables import OPTIONS as OPTIONS_OF_TABLES
 from calibstat.papers.tables import READING, Drawn, Source, check_rows, files_by_name, fits, left_out, parted
 from calibstat.recalibration import HistogramBinning, TemperatureScaling
@@ -109,13 +109,9 @@ def found_in(
     sources: Mapping[str, Source], options: Mapping[str, Any], store: Path | None, n_jobs: int | None
 ) -> pd.DataFrame:
     """Return the table of named sources of rows, each split of which is kept in the store."""
-    import pandas as pd
-
     asked = {name: options[name] for name in ("bins", "resamples", "searches")}
     rows = every_split(sources, options["splits"], partial(kept_split, store, options=asked), n_jobs)
-    frame = pd.DataFrame([{**NO_TEXT, **row} for row in rows])
-    frame = frame.reindex(columns=[*LABELS, "value", "low", "high", "rank", "n"])
-    return over_files(averaged(frame, LABELS), frame, LABELS, OVER_FILES)
+    return table_of_splits(rows, NO_TEXT, LABELS, OVER_FILES)
 
 
 def kept_split(store: Path | None, source: Source, split: int, options: Mapping[str, Any]) -> list[Row]:

@@ -34,6 +34,18 @@ def every_split(
     return rows
 
 
+def table_of_splits(rows: Sequence[Row], texts: Row, labels: Sequence[str], questions: Sequence[str]) -> pd.DataFrame:
+    """Return the means of the rows of `every_split`, over splits and, of these questions, over files.
+
+    `texts` are labels that a row need not have.
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame([{**texts, **row} for row in rows])
+    frame = frame.reindex(columns=[*labels, "value", "low", "high", "rank", "n"])
+    return over_files(averaged(frame, labels), frame, labels, questions)
+
+
 def averaged(rows: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
     """Average rows of the same labels over the splits, and count those in which an interval is on one side of 0.
 

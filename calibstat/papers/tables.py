@@ -40,7 +40,7 @@ from calibstat.papers.recalibrations import (
     infinite,
     option_name,
 )
-from calibstat.papers.splits import EVERY, averaged, every_split, over_files
+from calibstat.papers.splits import EVERY, every_split, table_of_splits
 from calibstat.papers.table_pages import draw_diagrams, pages
 from calibstat.study import Study
 from calibstat.study.kept_rows import kept
@@ -123,13 +123,9 @@ def found_in(
     sources: Mapping[str, Source], options: Mapping[str, Any], store: Path | None, n_jobs: int | None
 ) -> pd.DataFrame:
     """Return the table of named sources of rows, each split of which is kept in the store."""
-    import pandas as pd
-
     asked = {name: value for name, value in options.items() if name not in (*READING, "splits")}
     rows = every_split(sources, options["splits"], partial(kept_split, store, options=asked), n_jobs)
-    frame = pd.DataFrame([{**NO_TEXT, **row} for row in rows])
-    frame = frame.reindex(columns=[*LABELS, "value", "low", "high", "rank", "n"])
-    return over_files(averaged(frame, LABELS), frame, LABELS, OVER_FILES)
+    return table_of_splits(rows, NO_TEXT, LABELS, OVER_FILES)
 
 
 def names_of(paths: Sequence[Path]) -> dict[str, Path]:

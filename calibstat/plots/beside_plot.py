@@ -26,7 +26,7 @@ BESIDE: dict[type, Callable[..., Axes]] = {
 
 
 def plot_beside(results: Sequence[Any], names: Sequence[str], ax: Axes | None) -> Axes:
-    """A diagram for each result, those of the kind of the first in the first row; returns the axes of the first."""
+    """A diagram for each result, in the first row the leading results of one kind; returns the axes of the first."""
     import matplotlib.pyplot as plt
 
     if ax is not None:

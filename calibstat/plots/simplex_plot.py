@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.inference.bands.reliability_diagrams import SimplexReliability
+from calibstat.output.wording import level_text
 from calibstat.plots.style import colors, legend
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def plot_simplex_diagram(diagram: SimplexReliability, ax: Axes | None) -> Axes:
     ax.plot([], [], marker=r"$\rightarrow$", markersize=11, label="to its observed frequencies", **style)
     if off.any() and diagram.band_level is not None:
         style["color"] = colors()["red"]
-        label = f"off beyond chance ({100 * diagram.band_level:.4g}% limits of all cells)"
+        label = f"off beyond chance ({level_text(diagram.band_level)} limits of all cells)"
         ax.plot([], [], marker=r"$\rightarrow$", markersize=11, label=label, **style)
     legend(ax, above=True)
     ax.figure.colorbar(scale, ax=ax, label=f"Share of the {diagram.n} rows", shrink=0.6, **marks)

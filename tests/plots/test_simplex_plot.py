@@ -194,7 +194,7 @@ def test_filled_cells_are_parts_of_the_triangle_and_hold_their_means(strategy):
     order = np.argsort(diagram.count, kind="stable")
     np.testing.assert_array_equal(reds, diagram.low[order] > 0)
     assert 0 < reds.sum() < reds.size
-    assert "off beyond chance (95% limits of all cells)" in ax.get_legend_handles_labels()[1]
+    assert "off beyond chance (95 % limits of all cells)" in ax.get_legend_handles_labels()[1]
     without = replace(diagram, lower=None, upper=None, low=None, high=None)
     plain = cs.plot(without)
-    assert "off beyond chance (95% limits of all cells)" not in plain.get_legend_handles_labels()[1]
+    assert "off beyond chance (95 % limits of all cells)" not in plain.get_legend_handles_labels()[1]

@@ -327,6 +327,8 @@ def reliability(
 
     def canonical(data: MulticlassData) -> SimplexReliability:
         need_no_shape(data.lens)
+        if not is_among(band, ("consistency", "confidence", None)):  # the default has no meaning here
+            raise ValueError(f"expected band 'confidence' or None for {data.lens}, found {band!r}")
         if null is not None:
             raise ValueError(f"expected a lens that shows one event, or each class, with null=, found {data.lens}")
         if unit is not None:

@@ -320,8 +320,8 @@ class SimplexReliability(NotedResult):
     def worst(self) -> tuple[float, float] | None:
         """Limits of the largest distance of all cells, at the level of the band; None without limits.
 
-        A low end above 0 rejects calibration at the level 1 - `band_level`. It is also one of the largest distance of
-        all predictions, which is at least that of the cells.
+        A low end above 0 rejects calibration at the level 1 - `band_level`. It is also a low end for the largest
+        distance of all predictions, which is at least as large as the largest distance of the cells.
         """
         return None if self.low is None or self.high is None else (float(self.low.max()), float(self.high.max()))
 

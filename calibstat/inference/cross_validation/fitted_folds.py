@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import joblib
@@ -45,7 +46,7 @@ class Fitted:
     predictions : ndarray, shape (n, R)
         The probability of the positive outcome, for each row by the model of the repeat that was fitted without it.
     refitted_alike : bool
-        Whether two models that are fitted on all rows with different seeds predict the same for all rows.
+        Whether models that are fitted on all rows with different seeds predict the same for all rows.
     """
 
     models: tuple[tuple[Any, ...], ...]
@@ -90,12 +91,13 @@ def fit_folds(
     fold: np.ndarray,
     key: np.uint64,
     n_jobs: int,
+    refits: int = REFITS,
 ) -> Fitted:
-    """Fit an estimator once for each fold and twice on all rows, and say on standard error how long it takes."""
+    """Fit an estimator once for each fold and `refits` times on all rows; say on standard error how long it takes."""
     learning, everything = _Learning(estimator, X, answers, positive, key), np.arange(len(answers))
     parts = [(r, np.flatnonzero(column == k)) for r, column in enumerate(fold.T) for k in range(int(column.max()) + 1)]
     jobs = [(np.delete(everything, held_out), held_out, False) for _, held_out in parts]
-    jobs += [(everything, everything, True)] * REFITS
+    jobs += [(everything, everything, True)] * refits
     calls = (joblib.delayed(learning.fit)(number, *job) for number, job in enumerate(jobs))
     fits: Iterator[tuple[Any, np.ndarray]] = joblib.Parallel(n_jobs, prefer="threads", return_as="generator")(calls)
     found = list(announced(fits, [train.size for train, _, _ in jobs], f"{len(jobs)} fits"))
@@ -104,8 +106,8 @@ def fit_folds(
     for (r, held_out), (model, prob) in zip(parts, found, strict=False):
         predictions[held_out, r] = prob
         models[r].append(model)
-    one, other = (prob for _, prob in found[-REFITS:])
-    alike = bool(np.abs(one - other).max() <= ROUNDING)
+    refitted = [prob for _, prob in found[len(parts) :]]
+    alike = all(np.abs(one - other).max() <= ROUNDING for one, other in pairwise(refitted))
     return Fitted(tuple(map(tuple, models)), predictions, alike)
 
 

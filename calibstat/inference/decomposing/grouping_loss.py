@@ -16,6 +16,7 @@ from calibstat.inference.cross_validation.feature_rows import count_rows
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator, fit_folds
 from calibstat.inference.cross_validation.given_folds import folds_asked
 from calibstat.measures.bregman import Bregman, find_score
+from calibstat.output.wording import level_text
 from calibstat.resampling import key_of
 from calibstat.resampling.rng import Rng
 from calibstat.result import Result
@@ -66,7 +67,7 @@ class GroupingLoss(Result):
     estimator: str
 
     def __str__(self) -> str:
-        level = f"{100 * self.confidence_level:.4g} %"
+        level = level_text(self.confidence_level)
         found = (
             f"The features know more than the predictions: the grouping loss ({self.loss}) is at least {self.low:.4g} "
             f"({level} confidence; estimate of a lower bound {self.estimate:.4g})."
@@ -138,14 +139,15 @@ def grouping_loss(
 
     Notes
     -----
-    With Q the probability given the features and C that given the prediction, the grouping loss is the mean divergence
-    of C from Q. For every fixed q it is at least the mean of loss(C) - loss(q): the difference is the divergence of q
-    from Q. Here q is fitted without the row. The loss of C is at least that of the best fit of the stated shape to the
-    same rows, so that the estimate is below the mean of loss(C) - loss(q), whatever the estimator. If C has another
-    shape, it is not a bound. No bound from above exists: Q may depend on the features in ways that no model has seen.
+    Q is the probability given the features, and C the probability given the prediction. The grouping loss is the mean
+    divergence of C from Q. For every fixed q it is at least the mean of loss(C) - loss(q): the difference is the
+    divergence of q from Q. Here q is fitted without the row. The best fit of the stated shape to the same rows has at
+    most the loss of C, so that the estimate is below the mean of loss(C) - loss(q), whatever the estimator. If C has
+    another shape, the estimate is not a bound. No bound from above exists: Q may depend on the features in ways that no
+    model has learnt.
 
     The low end is the score bound of a mean, which allows for skewness. It takes models of different folds as fixed:
-    asymptotic, and for estimators that single rows do not change much. Cost: the number of folds + 2 fits.
+    asymptotic, and for estimators that single rows do not change much. Cost: a fit for each fold.
 
     References
     ----------
@@ -183,7 +185,7 @@ def grouping_loss(
     key = key_of(rng)
     event = outcome.astype(np.int64)
     fold = folds_asked(cv, 1 if isinstance(cv, int | np.integer) else None, key, X, event, None, None)[:, :1]
-    fitted = fit_folds(estimator, _beside(X, prediction), event, 1, fold, key, n_jobs)
+    fitted = fit_folds(estimator, _beside(X, prediction), event, 1, fold, key, n_jobs, refits=0)
     known = phi.inside(np.clip(fitted.predictions[:, 0], 0.0, 1.0), clip)
     best = _recalibrated(event, prediction, shape)
     gain = phi.loss(event.astype(np.float64), best) - phi.loss(event.astype(np.float64), known)

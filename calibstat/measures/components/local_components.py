@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import erfc
 
 from calibstat.compiled import jit, without_numba
 
@@ -193,6 +192,8 @@ def _deviances(
 
 
 def _largest_in_arrays(deviance: np.ndarray, parts: np.ndarray, aligned: np.ndarray, most: np.ndarray) -> None:
+    from scipy.special import erfc
+
     scattered, local = np.full((2, len(deviance)), -math.inf)
     for first, last in pairwise(np.append(np.flatnonzero(np.diff(parts, prepend=0)), parts.size)):
         z, fixed = deviance[:, first:last], aligned[first:last]

@@ -99,3 +99,10 @@ def test_two_classes_have_the_limits_of_one_event():
 def test_too_many_classes_are_refused():
     with pytest.raises(ValueError, match="expected at most 10 classes for limits of the distances of cells, found 11"):
         cs.reliability([0, 1], np.full((2, 11), 1 / 11), lens="canonical", band="confidence")
+
+
+@pytest.mark.parametrize("band", ["monotone", "binomial", "pointwise_confidence"])
+def test_a_band_that_cells_do_not_have_is_refused(band):
+    """It was left out without a word."""
+    with pytest.raises(ValueError, match=f"expected band 'confidence' or None for .*, found '{band}'"):
+        cs.reliability(LABEL, PROB, lens="canonical", band=band)

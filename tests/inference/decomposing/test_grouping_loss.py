@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
-from simulation_files import study_file
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -12,7 +11,6 @@ import calibstat as cs
 from calibstat.study import most_rejections
 
 HALF = np.arange(20) % 2
-STUDY = study_file("grouping")
 
 
 class Known:
@@ -140,6 +138,19 @@ def test_wrong_arguments(changed, message):
         cs.grouping_loss(Known(), **given)
 
 
+def test_a_fit_for_each_fold_and_no_other():
+    fits = []
+
+    class Counted(Known):
+        def fit(self, X, y):
+            fits.append(len(y))
+            return super().fit(X, y)
+
+    p = np.linspace(0.2, 0.8, 20)
+    cs.grouping_loss(Counted(), p[:, None], HALF, p, cv=4, rng=1)
+    assert sorted(fits) == [15, 15, 15, 15]
+
+
 def test_learners_and_words():
     random = np.random.default_rng(2)
     X = random.normal(size=(400, 2))
@@ -150,22 +161,3 @@ def test_learners_and_words():
     assert found.low > 0.02
     assert str(found).startswith("The features know more than the predictions: the grouping loss (brier) is at least")
     assert cs.grouping_loss(GaussianNB(), X[:, :1], y, np.full(400, 0.5), rng=1).low == 0
-
-
-@pytest.mark.parametrize("label", STUDY.MODELS)
-def test_the_truths_of_the_study(label):
-    """The mean square of Q less its mean at each prediction, of 400,000 rows; or Q is a function of the prediction."""
-    model = STUDY.MODELS[label]
-    _, q, p = model.draw(np.random.default_rng(1), 400_000)
-    value, at = np.unique(p, return_inverse=True)
-    if value.size > 1000:
-        assert model.truth == 0
-        assert np.all(np.diff(q[np.argsort(p)]) >= 0)
-    else:
-        mean = np.bincount(at, q) / np.bincount(at)
-        assert model.truth == pytest.approx(np.mean((q - mean[at]) ** 2), rel=0.02)
-
-
-def test_the_study_can_fail():
-    rows = [{"missed": missed, "replicates": 400} for missed in (0, 20, 60)]
-    assert STUDY.violations(pd.DataFrame(rows))["missed"].tolist() == [60]

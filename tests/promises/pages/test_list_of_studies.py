@@ -59,6 +59,35 @@ def ece_of_calibrated(measure):
     return asked("bias", generator="calibrated", n=1000, measure=measure)["mean"].item()
 
 
+def least_and_most(rates):
+    """Percentages between which all rates are."""
+    return f"{percent(rates.min())} to {percent(rates.max())}"
+
+
+def power_of_maps(side, method):
+    found = asked("maps", question="power", measure="omnibus", side=side, method=method)
+    return percent(found["rate"].mean())
+
+
+def errors_by_rows(rate):
+    """The root mean square errors with 10,000 rows over the ones with 100."""
+    rows = asked("smoothing", question="rate", rate=rate)
+    found = rows.pivot(index=["generator", "method"], columns="n", values="rmse")
+    return found[10_000] / found[100]
+
+
+def high_ends(classes, n):
+    return asked("worst_cell", generator=f"{classes} classes, calibrated", n=n, measure="grid of 3")["mean_high"].item()
+
+
+def of_digits(network, bins, column):
+    return asked("digit_diagrams", generator=network, measure=f"ece, {bins}")[column].item()
+
+
+def of_narrow(column, n):
+    return percent(asked("unequal_biases", generator="narrow off by .03", n=n)[column].item())
+
+
 SAID = {
     "size": lambda: [
         percent(asked("size", question="size", method="labels")["rate"].max()),
@@ -118,6 +147,24 @@ SAID = {
         f"{len(asked('classes', question='size'))} cells",
         f"{len(asked('classes', question='coverage', method='honest'))} cells",
     ],
+    "maps": lambda: [
+        percent(asked("maps", question="size", method="null=map")["rate"].max()),
+        percent(asked("maps", question="size", method="mapped predictions")["rate"].max()),
+    ],
+    "worst_cell": lambda: [
+        percent(stored("worst_cell")["rate"].max(), 2),
+        f"{high_ends(5, 300):.2f} and {high_ends(5, 3000):.2f}",
+    ],
+    "unequal_biases": lambda: [percent(asked("unequal_biases", truth=0)["estimate_spread_worse"].min())],
+    "digit_diagrams": lambda: [
+        f"{of_digits('trained', 'tree', 'mean'):.3f} to {of_digits('trained', '50 bins', 'mean'):.3f}",
+        percent(stored("digit_diagrams")["other_order_than_tree"].max(), 0),
+    ],
+    "smoothing": lambda: [percent(errors_by_rows(0.45).max(), 0)],
+    "exponents": lambda: [
+        f"{asked('exponents', question='merging', measure='merging of neighbours')['mean'].max():.2f} times",
+    ],
+    "grouping": lambda: [percent((stored("grouping")["missed"] / stored("grouping")["replicates"]).max(), 2)],
     "six_points": lambda: [percent(stored("six_points")["rate"].min())],
 }
 
@@ -126,6 +173,52 @@ SAID = {
 def test_the_numbers_of_a_row_are_in_its_stored_table(name):
     missing = [each for each in SAID[name]() if each not in ROWS[name]]
     assert missing == [], ROWS[name]
+
+
+FOUND = {  # what pages of findings say, beside the rows above
+    "maps": lambda: [
+        least_and_most(asked("maps", question="size", method="null=map")["rate"]),
+        least_and_most(asked("maps", question="size", method="mapped predictions")["rate"]),
+        *(power_of_maps(side, method) for side in ("beyond", "half way back", "calibrated", "mirrored")
+          for method in ("null=map", "mapped predictions")),
+    ],
+    "worst_cell": lambda: [
+        percent(stored("worst_cell")["rate"].max(), 2),
+        *(f"{high_ends(*which):.2f}" for which in ((3, 3000), (5, 300), (5, 3000))),
+        least_and_most(of_temperature()["excludes_0"]),
+        least_and_most(of_temperature()["canonical_ce"]),
+    ],
+    "unequal_biases": lambda: [
+        least_and_most(asked("unequal_biases", truth=0)["estimate_spread_worse"]),
+        *(of_narrow("estimate_spread_worse", n) for n in (300, 1000, 5000)),
+        *(of_narrow("compare_spread_better", n) for n in (1000, 5000)),
+        *(of_narrow("rejects_narrow_alone", n) for n in (300, 1000, 5000)),
+    ],
+    "digit_diagrams": lambda: [
+        *(f"{of_digits('trained', bins, 'mean'):.3f}" for bins in ("tree", "50 bins")),
+        *(percent(of_digits("trained", bins, "rejected"), 0) for bins in ("tree", "50 bins", "5 bins")),
+        *(f"{of_digits(network, 'tree', 'mean'):.3f}" for network in ("narrow", "stopped early")),
+        *(percent(of_digits("trained", bins, "other_order_than_tree"), 0) for bins in ("20 bins", "50 bins")),
+    ],
+}  # fmt: skip
+
+
+def of_temperature():
+    table = asked("worst_cell", n=300)
+    return table[table["generator"].str.contains("temperature")]
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_the_numbers_of_a_page_are_in_its_stored_table(name):
+    page = (FOLDER / "findings" / f"{name}.md").read_text(encoding="utf-8")
+    assert [each for each in FOUND[name]() if each not in " ".join(page.split())] == []
+
+
+def test_no_wrong_difference_was_found():
+    assert stored("unequal_biases").query("truth == 0")["differences"].max() == 0
+    wrong = stored("unequal_biases").query("truth == -1")["compare_spread_worse"]
+    assert wrong.max() == stored("unequal_biases").query("truth == 1")["compare_spread_better"].max() == 0
+    assert stored("digit_diagrams")["pairs_reversed_by_p"].max() == 0
 
 
 def test_a_wrong_number_is_found():
