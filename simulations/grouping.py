@@ -164,17 +164,19 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     """Draw the share of misses, and the mean end beside the truth."""
     import seaborn as sns
 
+    from calibstat.plots.style import PALETTE
+
     with sns.axes_style("whitegrid"):
         figure, grid = panels(1, 2, 5.4, 4, sharey=True)
     missed, found = grid[0]
     places = {label: k for k, label in enumerate(MODELS)}
-    for (method, n), part in table.groupby(["method", "n"], sort=False):
+    for color, ((method, n), part) in zip(PALETTE, table.groupby(["method", "n"], sort=False), strict=False):
         y = part["generator"].map(places) + 0.12 * (list(ROWS).index(int(str(n))) - 1)
-        marker = "o" if method == "knows" else "x"
-        label = f"{method}, {n} rows"
-        missed.plot(part["missed"] / part["replicates"], y, marker, ms=5, label=label)
+        marker, by = ("o", "estimator that knows the truth") if method == "knows" else ("x", "logistic regression")
+        look: dict[str, Any] = {"color": color, "ms": 5, "label": f"{by}, {n} rows"}
+        missed.plot(part["missed"] / part["replicates"], y, marker, **look)
         known = part["truth"] > 0
-        found.plot((part["mean_low"] / part["truth"])[known], y[known], marker, ms=5, label=label)
+        found.plot((part["mean_low"] / part["truth"])[known], y[known], marker, **look)
     missed.axvline(TAIL, color="black", lw=1)
     missed.set(yticks=list(places.values()), yticklabels=list(places), ylim=(len(places) - 0.5, -0.5))
     missed.set_xlabel("share of data sets with the end above the truth")

@@ -52,6 +52,7 @@ def plot_beside(results: Sequence[Any], names: Sequence[str], ax: Axes | None) -
     low, high = (end(panel.get_ylim()[k] for panel in drawn) for k, end in enumerate((min, max)))
     for panel in drawn:
         panel.set_ylim(low, high)
+        panel.set_aspect("auto")  # else a square diagram is narrower than the others
     figure.legend(
         list(labels.values()), list(labels), loc="outside upper center", ncols=2, fontsize="small", frameon=False
     )

@@ -37,6 +37,15 @@ def test_models_are_columns_and_kinds_rows():
     assert boxes[0].x0 < boxes[1].x0
 
 
+def test_panels_are_as_wide_as_each_other():
+    y, p = cs.generators.temperature(2).sample(300, rng=1)
+    different = {"sharpness": cs.sharpness(y, p), "diagram": cs.reliability(y, p, rng=1)}
+    figure = cs.plot(different).figure
+    figure.canvas.draw()
+    one, other = (panel.get_window_extent().width for panel in figure.axes[:2])
+    assert one == pytest.approx(other, rel=0.02)
+
+
 def test_details_beside_each_other():
     _, axes = drawn({"raw": SMOOTH, "again $x$": SMOOTH, "third": SMOOTH})
     assert [ax.get_title() for ax in axes] == ["raw", "again $x$", "third"]
