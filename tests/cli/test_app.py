@@ -1,6 +1,8 @@
 """The commands: what they print is what the functions find, and one line says what is wrong."""
 
 import re
+import runpy
+import sys
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,14 @@ from calibstat.output import wording
 
 def test_version():
     assert run("--version").stdout == f"calibstat {cs.__version__}\n"
+
+
+def test_the_package_runs_as_a_module(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["calibstat", "--version"])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_module("calibstat", run_name="__main__")
+    assert left.value.code == 0
+    assert capsys.readouterr().out == f"calibstat {cs.__version__}\n"
 
 
 def test_help_names_every_command():

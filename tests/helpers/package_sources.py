@@ -22,7 +22,7 @@ LAYERS += [
     "study",
     "readers",
 ]
-LAYERS += ["__init__", "cli", "papers"]
+LAYERS += ["__init__", "cli", "__main__", "papers"]
 
 
 def sources():
