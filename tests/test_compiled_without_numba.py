@@ -4,22 +4,15 @@ import json
 import math
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from smoke_answers import CALLS, answers
+from without_numba import printed_without_numba
 
-HELPERS = Path(__file__).parent / "helpers"
 FAST = (
     *("calibration_test", "choose", "decompose", "generalization_gap", "kernel_calibration_test", "lenses"),
     *("measures", "pairs", "summarize", "t_cal", "tied weights", "validate"),
 )
-
-
-def without_numba(script, *arguments):
-    """What a script of the helpers prints where Numba cannot be imported; warnings are errors there."""
-    asked = [sys.executable, "-W", "error", HELPERS / "without_numba.py", HELPERS / script, *arguments]
-    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout
 
 
 def check_alike(found, expected, where):
@@ -37,7 +30,7 @@ def check_alike(found, expected, where):
 
 def compare(names):
     """Ask in another process without Numba and here with it; NaN becomes a text in both."""
-    texts = without_numba("smoke_answers.py", *names), json.dumps(answers(names))
+    texts = printed_without_numba("smoke_answers.py", *names), json.dumps(answers(names))
     found, expected = (json.loads(text, parse_constant=str) for text in texts)
     assert set(expected) == set(names)
     check_alike(found, expected, "answers")
@@ -54,7 +47,7 @@ def test_all_answers_are_the_same_without_numba():
 
 @pytest.mark.slow
 def test_every_name_and_command_works_without_numba():
-    assert "called: none failed" in without_numba("smoke.py")
+    assert "called: none failed" in printed_without_numba("smoke.py")
 
 
 @pytest.mark.parametrize(

@@ -1,51 +1,25 @@
 """Calls that must have equal answers: rows and counts, weights and repeated rows, one thread and two, other orders."""
 
 import copy
+import json
 import pickle
 
 import numpy as np
 import pytest
 from hostile_rows import binary_rows, class_rows
+from hostile_verbs import FEW, OF_CLASSES, OF_ONE_EVENT, VERBS, answers, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from without_numba import printed_without_numba
 
 import calibstat as cs
 
 pytestmark = pytest.mark.slow
 
 CASES = 120  # of the order of rows, half as many of other claims
-FEW = {"n_resamples": 39, "rng": 1}
-VERBS = {  # answers about one model and one event
-    "audit": lambda y, p, **o: cs.audit(
-        y, p, {"high": np.asarray(p) > 0.5, "all": np.asarray(p) >= 0}, min_rows=1, **o
-    ),
-    "belt": lambda y, p, **o: cs.calibration_belt(y, p, held_out=True, clip=0.01),
-    "test": lambda y, p, **o: cs.calibration_test(y, p, **o),
-    "test of ks": lambda y, p, **o: cs.calibration_test(y, p, measure="ks", **o),
-    "interval of ece": lambda y, p, **o: cs.confidence_interval(y, p, measure="ece", **o),
-    "interval of smooth_ce": lambda y, p, **o: cs.confidence_interval(y, p, measure="smooth_ce", **o),
-    "interval of brier": lambda y, p, **o: cs.confidence_interval(y, p, measure="brier", method="percentile", **o),
-    "cox": lambda y, p, **o: cs.cox(y, p, held_out=True, clip=0.01),
-    "decompose": lambda y, p, **o: cs.decompose(y, p, **o),
-    "equivalence": lambda y, p, **o: cs.equivalence_test(y, p, by="ks", **o),
-    "gains": lambda y, p, **o: cs.decision_loss(y, p, [0.2, 0.5], **o),
-    "net benefit": lambda y, p, **o: cs.net_benefit(y, p, [0.2, 0.5]),
-    "reliability": lambda y, p, **o: cs.reliability(y, p, **o),
-    "sharpness": lambda y, p, **o: cs.sharpness(y, p),
-    "t_cal": lambda y, p, **o: cs.t_cal(y, p, **o),
-    "validate": lambda y, p, **o: cs.validate(y, p, clip=0.01),
-}
 COUNTED = set(VERBS) - {"audit"}  # that take a Sample
 DRAWN = {"test", "test of ks", "interval of ece", "interval of smooth_ce", "interval of brier", "reliability", "t_cal"}
 OF_ROWS = {"ece_debiased", "kernel_ce_squared", "canonical_ce", "omnibus"}  # pairs, least sizes and variances of rows
-
-
-def words(ask):
-    """The dictionary of an answer without what names a row, or the message of the ValueError in its place."""
-    try:
-        return {key: value for key, value in ask().to_dict().items() if key != "why_infinite"}
-    except ValueError as error:
-        return {"error": str(error)}
 
 
 def same(one, other, tolerance):
@@ -135,6 +109,28 @@ def test_the_order_of_rows_and_classes(rows, data):
         assert cs.estimate(label[order], prob[order], **given_lens) == pytest.approx(one, rel=1e-9, abs=1e-12)
         moved = np.argsort(turned)[label]
         assert cs.estimate(moved, prob[:, turned], **given_lens) == pytest.approx(one, rel=1e-9, abs=1e-12)
+
+
+def test_compiled_and_not():
+    """One process without Numba answers all calls, which takes long to start."""
+    asked = []
+
+    @settings(max_examples=CASES)
+    @given(binary_rows(), class_rows())
+    def ask(rows, of_classes):
+        for names, (y, p) in (((*VERBS, *OF_ONE_EVENT), rows), (OF_CLASSES, of_classes)):
+            asked.extend((name, y.tolist(), p.tolist()) for name in names)
+
+    ask()
+    texts = printed_without_numba("hostile_verbs.py", given=json.dumps(asked)), answers(asked)
+    found, expected = (json.loads(text, parse_constant=str) for text in texts)
+    assert len(found) == len(asked) >= 40 * CASES
+    differ = [
+        (call, one, other)
+        for call, one, other in zip(asked, found, expected, strict=True)
+        if not same(one, other, 1e-9)
+    ]
+    assert differ == []
 
 
 def test_answers_that_differ_are_found():
