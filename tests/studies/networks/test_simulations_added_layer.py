@@ -116,8 +116,8 @@ def test_a_rising_map_of_rows_that_are_all_right_is_constant():
 
 
 def written(value, digits=4):
-    """A number as the page writes it: without the zero before the point."""
-    return f"{value:.{digits}f}".replace("-", "−").replace("0.", ".", 1)
+    """A number as the page writes it, with a minus sign."""
+    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def rows_at(network, score, fitted, judged):

@@ -23,8 +23,8 @@ PAIRS_OVER_BINS, PAIRS_OF_TABLE_3 = (
 
 
 def written(value, digits=3):
-    """A number as the page writes it: without the zero before the point."""
-    return f"{value:.{digits}f}".replace("-", "−").replace("0.", ".", 1)
+    """A number as the page writes it, with a minus sign."""
+    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def rows_of(file, question, table=None):

@@ -37,8 +37,8 @@ def of(models, question):
 
 
 def written(value, digits=3):
-    """A number as the page writes it: without the zero before the point."""
-    return f"{value:.{digits}f}".replace("-", "−").replace("0.", ".", 1)
+    """A number as the page writes it, with a minus sign."""
+    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def test_networks_are_fitted_to_other_rows_than_they_are_judged_on():

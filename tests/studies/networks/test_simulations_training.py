@@ -17,8 +17,8 @@ BEST, DURING, RECIPES = (STORED[STORED["question"] == name] for name in ("best",
 
 
 def written(value, digits=3):
-    """A number as the page writes it: without the zero before the point."""
-    return f"{value:.{digits}f}".replace("-", "−").replace("0.", ".", 1)
+    """A number as the page writes it, with a minus sign."""
+    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def recipes():
@@ -97,7 +97,7 @@ def test_what_is_said_of_training_is_in_the_table():
     assert (least.nunique(axis=1) == 3).sum() == 4
     ranges = STORED[(STORED["question"] == "range") & (STORED["passes"] == last[1])]
     low = ranges[ranges["measure"] == "15 bins, all"]["value"]
-    assert f"{(low < 0.01).sum()} of {low.size} bins begin below .01" in TEXT
+    assert f"{(low < 0.01).sum()} of {low.size} bins begin below 0.01" in TEXT
     assert (ranges[ranges["measure"] == "15 bins, above .01"]["value"] > 0.99).mean() > 0.5
 
 
@@ -122,5 +122,5 @@ def test_what_is_said_of_recipes_is_in_the_table():
     right = 1 - mean.loc[others.index, "error train"]
     assert right.min() > 0.996
     assert f"an error of {written(others.min())} to {written(others.max())} cannot be over-confidence" in TEXT
-    assert f"0{written(others.min())} to 0{written(others.max())} for the other losses and optimisers" in TEXT
+    assert f"{written(others.min())} to {written(others.max())} for the other losses and optimisers" in TEXT
     assert "2 of 5 are by ECE, 1 by the omnibus test" in (PROJECT / "docs" / "papers.md").read_text(encoding="utf-8")
