@@ -1,4 +1,4 @@
-"""Does each band of a reliability diagram hold all that it is about at once?
+"""Does each band of a reliability diagram cover everything it is about at once?
 
 A reliability diagram is read anywhere, so a band must hold everywhere at once. The promises, at 95%: the consistency
 bands hold the frequencies of all bins, and all of the CORP curve, of a calibrated model; the confidence band holds the
@@ -252,7 +252,7 @@ def draw(table: pd.DataFrame, what: str) -> Figure:
 
 
 study = Study(
-    question="Does each band of a reliability diagram hold all that it is about at once?",
+    question="Does each band of a reliability diagram cover everything it is about at once?",
     seed=SEED,
     runtime_hours=0.1,
     table=table,

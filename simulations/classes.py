@@ -259,7 +259,7 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
 
 
 study = Study(
-    question="Do labels-only tests and honest intervals keep their promises through lenses?",
+    question="Do labels-only tests and honest intervals keep their guarantees through lenses?",
     seed=20270,
     runtime_hours=0.5,
     grids=grids,

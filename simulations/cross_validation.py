@@ -1,4 +1,4 @@
-"""Do upper ends and tests from out-of-fold predictions keep what they promise? Learners, and a search of limits.
+"""Do upper ends and tests from out-of-fold predictions keep their guarantees? Learners, and a search of limits.
 
 Rows are dealt to K folds at random, each fold is predicted by the model of the others, and what is asked about is the
 error of the mixture: for each new row one of the K models, at random. It is known from chances at fresh features, the
@@ -440,7 +440,7 @@ def _panels(table: pd.DataFrame) -> tuple[Figure, Any, list[str]]:
 
 
 study = Study(
-    question="Do upper ends and tests from out-of-fold predictions keep what they promise?",
+    question="Do upper ends and tests from out-of-fold predictions keep their guarantees?",
     seed=SEED,
     runtime_hours=3.0,
     table=table,

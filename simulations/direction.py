@@ -1,4 +1,4 @@
-"""How often does a test claim a direction of the error that is not there?
+"""How often does a test report a direction of the error that does not exist?
 
 A test that rejects says whether events are more or less frequent than predicted, or of confidences whether they are
 under- or over-confident, and whether predictions are too far apart or too close together. Both are signs of one
@@ -206,7 +206,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 
 study = Study(
-    question="How often does a test claim a direction of the error that is not there?",
+    question="How often does a test report a direction of the error that does not exist?",
     seed=SEED,
     runtime_hours=0.3,
     table=table,

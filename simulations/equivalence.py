@@ -1,4 +1,6 @@
-"""How often is a margin claimed that is only just kept? How often that of a calibrated model?
+"""How often does the test conclude that an error is within a margin if it is just at the margin?
+
+And how often does it conclude so for a calibrated model?
 
 The promise of `equivalence_test` by bins: whatever the outcome probabilities, a margin that is exceeded is claimed with
 a probability of at most 5 %. It is asked where that is hardest, at the boundary: in one bin or in all of them the mean
@@ -179,7 +181,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 
 study = Study(
-    question="How often is a margin claimed that is only just kept?",
+    question="How often does the test conclude that an error is within a margin if it is just at the margin?",
     seed=SEED,
     runtime_hours=0.1,
     table=table,

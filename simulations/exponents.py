@@ -256,7 +256,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 
 study = Study(
-    question="How fast do measures follow the distance from calibration, and the lower distance its population?",
+    question="How fast do measures follow the distance from calibration, and the lower distance its population value?",
     seed=SEED,
     runtime_hours=0.05,
     table=table,

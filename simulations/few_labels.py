@@ -297,7 +297,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 study = Study(
-    question="Do few labels and a judge of any quality keep what tests and intervals promise?",
+    question="Do tests and intervals from few labels and a judge of any quality keep their guarantees?",
     seed=SEED,
     runtime_hours=0.2,
     table=table,

@@ -1,4 +1,4 @@
-"""Are errors of calibration made on training rows, or on others? The claims of Carrell et al. and of Nakkiran.
+"""Are calibration errors made on training rows, or on other rows? The claims of Carrell et al. and of Nakkiran.
 
 The error on test rows is the error on training rows plus the gap between the two (Carrell et al. 2022,
 arXiv:2210.01964). Nakkiran's slides on that paper (Calibration in Deep Learning: Theory & Practice, Aspen Center for
@@ -277,7 +277,7 @@ WORDS = {
 }
 
 study = Study(
-    question="Are errors of calibration made on training rows, or on others?",
+    question="Are calibration errors made on training rows, or on other rows?",
     seed=SEED,
     runtime_hours=0.1,
     table=table,

@@ -1,4 +1,4 @@
-"""How often does a monitor raise a false alarm, and how long does it take to see a change?
+"""How often does a monitor raise a false alarm, and how long does it take to find a change?
 
 A monitor promises either that it ever raises a false alarm with a probability of at most alpha, at any number of
 looks, or a mean number of periods between false alarms. Both are asked of calibrated models over 10,000 periods: rare
@@ -303,7 +303,7 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
 
 
 study = Study(
-    question="How often does a monitor raise a false alarm, and how long does it take to see a change?",
+    question="How often does a monitor raise a false alarm, and how long does it take to find a change?",
     seed=SEED,
     runtime_hours=0.2,
     table=table,

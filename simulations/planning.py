@@ -1,4 +1,4 @@
-"""Is the power that is stated the power that is measured? For detectable effects and for sample sizes.
+"""Is the stated power the measured power? For detectable effects and for sample sizes.
 
 For ten sets of predictions of 100, 1000 and 10,000 rows, `detectable_effect` states in each family of alternatives the
 effect that the omnibus test finds with probability .8. Then new labels are drawn under that effect, and judged by a new
@@ -151,7 +151,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 
 study = Study(
-    question="Is the power that is stated the power that is measured?",
+    question="Is the stated power the measured power?",
     seed=SEED,
     runtime_hours=0.1,
     table=table,

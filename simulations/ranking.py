@@ -1,4 +1,4 @@
-"""Do measures put models in the same order, and in the right one?
+"""Do measures put models in the same order, and in the right order?
 
 Models of one family differ by one fault of growing size. Every measure ranks them from separate data sets; the
 rank correlations of two measures, and of each measure with the order of its population values, are averaged over
@@ -59,7 +59,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 
 study = Study(
-    question="Do measures put models in the same order, and in the right one?",
+    question="Do measures put models in the same order, and in the right order?",
     seed=20267,
     runtime_hours=0.08,
     grids=grids,

@@ -1,4 +1,4 @@
-"""Do tests, intervals and comparisons of several classes keep their promises with weights and in clusters?
+"""Do tests, intervals and comparisons of several classes keep guarantees with weights and in clusters?
 
 Vectors of three classes are uniform on the simplex, or one class is rare. Weights are noise, or depend on predictions
 and classes too, so that the population in which rows count by their weights is another one. Clusters are of one size,
@@ -193,7 +193,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 
 study = Study(
-    question="Do tests, intervals and comparisons of several classes keep their promises with weights and in clusters?",
+    question="Do tests, intervals and comparisons of several classes keep guarantees with weights and in clusters?",
     seed=SEED,
     runtime_hours=0.4,
     table=table,

@@ -1,4 +1,4 @@
-"""What do tests, intervals and comparisons of rows with weights keep of what they promise?
+"""Do tests, intervals and comparisons of rows with weights keep their guarantees?
 
 Weights are log-normal, or 20 for one row in 20 and else 1. They are drawn with a number z of each row, which may also
 decide how wrong a prediction is: then the error of the population, in which rows count by their weights, is not that of
@@ -247,7 +247,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 
 study = Study(
-    question="What do tests, intervals and comparisons of rows with weights keep of what they promise?",
+    question="Do tests, intervals and comparisons of rows with weights keep their guarantees?",
     seed=SEED,
     runtime_hours=0.3,
     table=table,

@@ -1,10 +1,11 @@
 """The words of the project: plain ones, on pages, in docstrings, in help and in printed results.
 
-A short list of words that readers stumble on is kept out of the prose of README.md and the docs, of the first
-paragraphs of docstrings, of the help of all commands, and of the texts that the package prints. Code on pages is left
-out, and so are the decisions, which are history. Numbers on pages and in printed texts have a zero before their
-decimals, and levels are printed as percentages. Pages repeat a noun instead of "that of", and their sentences have at
-most 25 words on average. Docstrings below their first paragraph may write .05, and comments may say what they like.
+A short list of words that readers stumble on is kept out of the prose of README.md, the docs and the pages of studies,
+of the first paragraphs of docstrings, of the help of all commands, and of the texts that the package prints. Code on
+pages is left out, and so are the decisions, which are history. Numbers on pages and in printed texts have a zero before
+their decimals, and levels are printed as percentages. Pages repeat a noun instead of "that of", and their sentences
+have at most 25 words on average. Docstrings below their first paragraph may write .05, and comments may say what they
+like.
 """
 
 import ast
@@ -39,7 +40,8 @@ AS_GIVEN = {  # a level beside the p-values that it is for, and a part of an err
     "inference/auditing/audit_results.py",
     "plots/audit_plot.py",
 }
-PAGES = [PROJECT / "README.md", *(page for page in DOCUMENTATION if page.parent.name != "decisions")]
+OF_STUDIES = [PROJECT / "simulations" / "README.md", *sorted((PROJECT / "simulations" / "findings").glob("*.md"))]
+PAGES = [PROJECT / "README.md", *(page for page in DOCUMENTATION if page.parent.name != "decisions"), *OF_STUDIES]
 NOT_PRINTED = ("data/engines/sql.py",)  # its texts are SQL
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
 

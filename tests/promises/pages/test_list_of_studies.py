@@ -91,7 +91,7 @@ def of_narrow(column, n):
 SAID = {
     "size": lambda: [
         percent(asked("size", question="size", method="labels")["rate"].max()),
-        f"{len(asked('size', question='size', method='labels'))} cells",
+        f"{len(asked('size', question='size', method='labels'))} settings",
         percent(asked("size", method="both")["rate"].max()),
     ],
     "approximate_tests": lambda: [f"{percent(of_many_rows().min())} to {percent(of_many_rows().max())}"],
@@ -111,11 +111,11 @@ SAID = {
     "power": lambda: [
         f"{100 * asked('power', question='power', measure='omnibus')['loss'].mean():.0f} percentage points",
         f"{100 * asked('power', question='power', measure='omnibus')['loss'].max():.0f} points",
-        f"{len(asked('power', question='power', measure='omnibus'))} cells",
+        f"{len(asked('power', question='power', measure='omnibus'))} settings",
     ],
     "planning": lambda: [f"{percent(planned().min(), 0)} to {percent(planned().max(), 0)}"],
     "direction": lambda: [percent(asked("direction", question="size")["rate"].max())],
-    "coverage": lambda: [percent(honest_of_1000().min()), f"{len(honest_of_1000())} cells"],
+    "coverage": lambda: [percent(honest_of_1000().min()), f"{len(honest_of_1000())} settings"],
     "worst_case": lambda: [
         f"{len(stored('worst_case'))} of the worst",
         percent(asked("worst_case", kind="Rows", level=0.95)["rate"].min(), 2),
@@ -144,8 +144,8 @@ SAID = {
     "classes": lambda: [
         percent(asked("classes", question="size")["rate"].max()),
         percent(asked("classes", question="coverage", method="honest")["rate"].min()),
-        f"{len(asked('classes', question='size'))} cells",
-        f"{len(asked('classes', question='coverage', method='honest'))} cells",
+        f"{len(asked('classes', question='size'))} settings",
+        f"{len(asked('classes', question='coverage', method='honest'))} settings",
     ],
     "maps": lambda: [
         percent(asked("maps", question="size", method="null=map")["rate"].max()),

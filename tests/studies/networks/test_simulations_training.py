@@ -81,7 +81,7 @@ def test_the_findings_have_the_table_of_recipes():
 def test_what_is_said_of_training_is_in_the_table():
     p = BEST[BEST["measure"].isin(["p by ECE", "p by omnibus"])].assign(rejected=lambda rows: rows["value"] <= 0.05)
     count = p.groupby("measure")["rejected"].sum()
-    assert f"the test by ECE rejects {count['p by ECE']} at 5 %, and the omnibus test {count['p by omnibus']}: " in TEXT
+    assert f"the test by ECE rejects {count['p by ECE']} at 5 %, and the omnibus test {count['p by omnibus']}. " in TEXT
     last = DURING.groupby("start")["passes"].max()
     assert f"after {last.min():.0f} to {last.max():.0f} passes" in TEXT
     early = DURING[DURING["measure"].str.startswith("p ") & (DURING["passes"] <= 40)]
