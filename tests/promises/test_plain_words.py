@@ -32,6 +32,7 @@ BARE_DECIMAL = re.compile(r"(?<![\w.:)\]}%])\.\d")  # not the :.4f of a text tha
 POINTING = re.compile(r"\b(?:that|those) of\b", flags=re.IGNORECASE)  # on pages: repeat the noun
 CODE = re.compile(r"```.*?```|\$\$.*?\$\$|`[^`\n]*`", flags=re.DOTALL)
 FORMULA_OR_LINK = re.compile(r"\$[^$\n]*\$|\]\([^)]*\)")
+COMMENT = re.compile(r"^ *%", flags=re.MULTILINE)  # a line of Markdown that the site leaves out
 NOT_A_SENTENCE = re.compile(r"^\s*(?:\||#|!\[|<!--).*$", flags=re.MULTILINE)
 MOST_WORDS = 25  # of the sentences of a page, on average
 LEVEL = re.compile(r"(?:\w+_)?level")
@@ -113,6 +114,7 @@ def test_pages_are_plain(page):
     assert stumbles(prose(text)) == stumbles(prose(text), POINTING) == []
     assert stumbles(FORMULA_OR_LINK.sub(" ", prose(text)), BARE_DECIMAL) == []
     assert words_of_a_sentence(text) <= MOST_WORDS
+    assert COMMENT.findall(prose(text)) == []
 
 
 def test_docstrings_begin_plainly():
@@ -171,6 +173,11 @@ def test_long_sentences_and_pointing_words_are_found():
     assert words_of_a_sentence("# A heading\n\n| a | table |\n\nOne two three. Four five six seven.\n") == 3.5
     assert words_of_a_sentence("word " * 26 + ".") > MOST_WORDS
     assert len(stumbles("as that of A, and those of B", POINTING)) == 2
+
+
+def test_a_line_that_the_site_leaves_out_is_found():
+    assert COMMENT.findall("It rejects in 5\n% of data sets.\n") == ["%"]
+    assert COMMENT.findall("It rejects in 5 %\nof data sets.\n") == []
 
 
 def test_bare_decimals_are_found():
