@@ -33,7 +33,7 @@ exclude_patterns = ["examples", "extensions", "templates", "inventories"]
 templates_path = ["templates"]
 
 # Pages
-myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "html_image"]
 myst_heading_anchors = 4
 myst_dmath_double_inline = True
 suppress_warnings = ["myst.header"]  # pages may leave out a level of headings

@@ -14,6 +14,7 @@ from typing import Any
 from markdown_parts import linked, rows_of
 from measure_advice import ADVICE
 from result_pages import results_table
+from study_pages import studies_table, studies_toctree
 
 import calibstat as cs
 
@@ -290,6 +291,8 @@ def source(path: Path) -> str:
 MARKERS = {
     "measures": measures_table,
     "results": results_table,
+    "studies": studies_table,
+    "pages_of_studies": studies_toctree,
     "sizes": sizes_table,
     "approximate_tests": approximate_tests_table,
     "coverage": coverage_table,

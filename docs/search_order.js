@@ -2,7 +2,7 @@
 const BEHIND = /^(proofs|papers|glossary|squares|omnibus|distances|conformance|speed|honesty|studies|command-line|other-packages|questions)$/;
 var Scorer = {
   score: ([page, title, anchor, description, score]) => {
-    if (BEHIND.test(page) || /^behind\b/.test(page)) return score - 20;
+    if (BEHIND.test(page) || /^(behind|studies)\//.test(page)) return score - 20;
     if (/^(reference|results|measures|api)\b/.test(page)) return score - 8;
     return anchor ? score - 4 : score + 3;
   },

@@ -1,7 +1,8 @@
-"""Pages and parts of pages that are made from the code: a Sphinx extension around `measure_pages` and `result_pages`.
+"""Pages and parts of pages that are made: an extension around `measure_pages`, `result_pages` and `study_pages`.
 
-A page for each measure and each class of results is written to docs/measures and docs/results, where git ignores it,
-and a line ``<!-- name -->`` of a page is replaced by what `measure_pages.MARKERS` makes of it.
+A page for each measure, each class of results and each study is written to docs/measures, docs/results and
+docs/studies, where git ignores it. A line ``<!-- name -->`` of a page is replaced by what `measure_pages.MARKERS` makes
+of it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import measure_pages
 import result_pages
+import study_pages
 from measure_pictures import picture
 
 import calibstat as cs
@@ -22,26 +24,33 @@ def write_if_new(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
+def write_pages(folder: Path, pages: dict[str, str]) -> None:
+    """Write pages beside the index of a folder, and remove those that are gone."""
+    for name, text in pages.items():
+        write_if_new(folder / f"{name}.md", text)
+    for page in folder.glob("*.md"):
+        if page.stem not in {"index", *pages}:
+            page.unlink()
+
+
 def write_measures(app: Any, config: Any) -> None:
-    """Write the pages of the measures, and remove those of measures that are gone."""
+    """Write the pages of the measures, each with its picture."""
     folder = Path(app.srcdir) / "measures"
+    pages = {}
     for name in cs.MEASURES:
         title, called, text = measure_pages.measure_page(name).split("\n\n", 2)
-        shown = picture(name, folder / "images")
-        write_if_new(folder / f"{name}.md", "\n\n".join((title, called, shown, text)))
-    for page in folder.glob("*.md"):
-        if page.stem not in {"index", *cs.MEASURES}:
-            page.unlink()
+        pages[name] = "\n\n".join((title, called, picture(name, folder / "images"), text))
+    write_pages(folder, pages)
 
 
 def write_results(app: Any, config: Any) -> None:
-    """Write the pages of the classes of results, and remove those of classes that are gone."""
-    folder = Path(app.srcdir) / "results"
-    for name in result_pages.RESULTS:
-        write_if_new(folder / f"{name}.md", result_pages.result_page(name))
-    for page in folder.glob("*.md"):
-        if page.stem not in {"index", *result_pages.RESULTS}:
-            page.unlink()
+    """Write the pages of the classes of results."""
+    write_pages(Path(app.srcdir) / "results", {name: result_pages.result_page(name) for name in result_pages.RESULTS})
+
+
+def write_studies(app: Any, config: Any) -> None:
+    """Write the pages of the studies."""
+    write_pages(Path(app.srcdir) / "studies", {name: study_pages.study_page(name) for name in study_pages.PAGES})
 
 
 def fill_in(app: Any, page: str, source: list[str]) -> None:
@@ -53,5 +62,6 @@ def setup(app: Any) -> dict[str, Any]:
     """Register with Sphinx."""
     app.connect("config-inited", write_measures)
     app.connect("config-inited", write_results)
+    app.connect("config-inited", write_studies)
     app.connect("source-read", fill_in)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

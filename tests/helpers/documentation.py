@@ -6,7 +6,7 @@ import sys
 from project_folder import PROJECT
 
 DOCS = PROJECT / "docs"
-MADE = ("measures", "reference", "gallery", "results")  # folders of which only the index, if any, is written by hand
+MADE = ("measures", "reference", "gallery", "results", "studies")  # of which only an index is written by hand
 PAGES = [
     page
     for page in sorted(DOCS.glob("**/*.md"))

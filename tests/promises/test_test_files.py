@@ -82,6 +82,7 @@ PAGES = {  # each is about pages of one kind
     "test_list_of_studies.py",
     "test_result_pages.py",
     "test_stored_studies.py",
+    "test_study_pages.py",
 }
 LONGEST_TEST = 400
 
