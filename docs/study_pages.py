@@ -30,7 +30,12 @@ AT_LENGTH = re.compile(r" \(\[at length\]\([^)]*\)\)")
 def study_page(name: str) -> str:
     """Write the page of one study."""
     text = PAGES[name].read_text(encoding="utf-8")
-    return LINK.sub(on_the_site, FIGURE.sub(figure, text))
+    return together(LINK.sub(on_the_site, FIGURE.sub(figure, text)))
+
+
+def together(text: str) -> str:
+    """Keep per cent signs on the lines of their numbers."""
+    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
 
 
 def figure(found: re.Match[str]) -> str:
@@ -60,7 +65,7 @@ def studies_table() -> str:
         for question, name, hours, small, answer, limit in ROW.findall(LIST.read_text(encoding="utf-8"))
     ]
     return rows_of(
-        ["figure", "question", "answer", "limit"], [[AT_LENGTH.sub("", cell) for cell in row] for row in rows]
+        ["figure", "question", "answer", "limit"], [[together(AT_LENGTH.sub("", cell)) for cell in row] for row in rows]
     )
 
 

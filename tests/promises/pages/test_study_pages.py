@@ -44,6 +44,11 @@ def test_links_lead_to_pages_of_the_site():
     assert leads_nowhere(expected) == []
 
 
+def test_numbers_keep_their_per_cent_signs():
+    assert made.together("5 % of 95 %, not 100 times") == "5\N{NO-BREAK SPACE}% of 95\N{NO-BREAK SPACE}%, not 100 times"
+    assert not re.search(r"\d %", made.studies_table() + made.study_page("size"))
+
+
 def test_a_link_to_nothing_is_found():
     assert leads_nowhere("[a](no_study.md) and [b](../no_page.md#a)") == ["no_study.md", "../no_page.md"]
     assert leads_nowhere(":::{figure} ../../simulations/figures/none.png\n") == ["../../simulations/figures/none.png"]
