@@ -271,12 +271,13 @@ class UpperDistance(Statistic):
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         """Return the new value of each prediction (NaN if it has no rows); with too many predictions only a bracket.
 
-        "merged": the mean outcome of the cell of each distinct prediction. "bracket": `lower_distance` and the
-        least mean move if neighbouring predictions are merged; the upper and the true distance are between them.
+        "merged": the mean outcome of the cell of each distinct prediction. "bracket": the low end of the range
+        of `lower_distance` and the least mean move if neighbouring predictions are merged; the upper and the true
+        distance are between them.
         """
         if np.count_nonzero(count) > LARGEST:
-            lower = LowerDistance().evaluate(value, count, positives)
-            return {"bracket": np.array([lower, contiguous_merging(value, count, positives)])}
+            low = LowerDistance().detail(value, count, positives)["range"][0]  # an estimate may be above the distance
+            return {"bracket": np.array([low, contiguous_merging(value, count, positives)])}
         merged = np.full(value.size, np.nan)
         merged[count > 0] = best_merging(*_present(value, count, positives))[1]
         return {"merged": merged}
