@@ -69,7 +69,7 @@ def run_action(folder, given):
     return codes
 
 
-@pytest.mark.parametrize(("rows", "code"), [("good", 0), ("bad", 1), ("few", 3)])
+@pytest.mark.parametrize(("rows", "code"), [("good", 0), ("bad", 1), pytest.param("few", 3, marks=pytest.mark.slow)])
 def test_the_action_fails_unless_rows_show_the_condition(folder, rows, code):
     assert run_action(folder, {"rows": f"{rows}.csv"}) == [0, code, 0]
     assert (folder / "asked.txt").read_text() == "-m pip install calibstat\n"

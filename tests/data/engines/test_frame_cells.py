@@ -192,6 +192,7 @@ def test_dask_gives_the_same_sample():
     assert all(same(sample[site], expected[site]) for site in expected)
 
 
+@pytest.mark.slow  # to start two processes that import Dask
 def test_two_workers_of_dask_give_the_same_sample():
     distributed = pytest.importorskip("distributed")
     data = rows_of_every_kind(200_000)
