@@ -1,5 +1,6 @@
 """The commands: what they print is what the functions find, and one line says what is wrong."""
 
+import importlib.util
 import re
 import runpy
 import sys
@@ -23,7 +24,7 @@ def test_version():
 def test_the_package_runs_as_a_module(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["calibstat", "--version"])
     with pytest.raises(SystemExit) as left:
-        runpy.run_module("calibstat", run_name="__main__")
+        runpy.run_path(importlib.util.find_spec("calibstat.__main__").origin, run_name="__main__")
     assert left.value.code == 0
     assert capsys.readouterr().out == f"calibstat {cs.__version__}\n"
 

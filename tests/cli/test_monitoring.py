@@ -19,7 +19,7 @@ def stream_fixture():
     days = []
     for t in range(40):
         y, p = cs.generators.temperature(1 if t < 24 else 2).sample(50, rng=t)
-        day = str(np.datetime64("2026-01-01") + t)
+        day = str(np.datetime64("2026-01-01") + np.timedelta64(t, "D"))
         days.append(pd.DataFrame({"y": y.astype(int), "p": p, "q": p**2, "day": day, "place": np.arange(50) % 2}))
     return pd.concat(days).sample(frac=1, random_state=1)
 

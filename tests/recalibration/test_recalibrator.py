@@ -1,5 +1,6 @@
 """What all recalibrators promise: shapes, checked data, valid probabilities, and scikit-learn's manners."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -62,8 +63,8 @@ def test_they_are_listed_from_the_simplest_on():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_documented(name):
-    text = RECALIBRATORS[name].__doc__
-    assert all(f"    {section}\n    ---" in text for section in ("Attributes", "Notes", "References", "Examples"))
+    text = inspect.getdoc(RECALIBRATORS[name])
+    assert all(f"{section}\n---" in text for section in ("Attributes", "Notes", "References", "Examples"))
     assert "Cost:" in text
 
 
