@@ -40,7 +40,7 @@ def test_labels(period, label):
     assert type(as_label(period)) is type(label)
 
 
-@pytest.mark.parametrize("period", [True, 1.5, "", None, float("nan"), pd.NaT, np.datetime64("NaT"), ["a"]])
+@pytest.mark.parametrize("period", [True, 1.5, "", None, float("nan"), pd.NaT, np.datetime64("NaT", "D"), ["a"]])
 def test_other_values_are_refused(period):
     with pytest.raises(ValueError, match="expected a period as text, a whole number or a date; found"):
         as_label(period)
