@@ -136,6 +136,21 @@ def test_other_distances_have_none():
             cs.confidence_interval([0, 1, 2], PROB[:3], measure="canonical_ce", distance=distance)
 
 
+@pytest.mark.parametrize("distance", ROUND)
+def test_the_value_of_one_and_of_several_sums(distance):
+    """The sum of the norms of the cells, of whatever leading shape; norms of three times the residuals are three times
+    as large."""
+    prob, label = np.array([[0.5, 0.25, 0.25], [0.75, 0.25, 0.0], [0.25, 0.25, 0.5]]), np.array([0, 1, 2])
+    data = cs.Predictions.from_rows(label, prob)
+    interval = CanonicalCE(distance=distance, strategy="uniform", n_bins=None).interval(data)
+    wanted = ROUND[distance](residuals(prob, label)).sum() / 3  # each row is a cell of its own
+    assert interval.estimate == pytest.approx(wanted)
+    assert interval.value(interval.theta) == pytest.approx(wanted)
+    found = interval.value(np.array([[interval.theta, 3 * interval.theta]]))
+    assert found.shape == (1, 2)
+    assert found[0] == pytest.approx([wanted, 3 * wanted])
+
+
 @pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
 def test_the_largest_norm_of_one_row(scale):
     """A residual of two classes, (1, -1)."""

@@ -82,3 +82,14 @@ def test_slopes_lose_little_where_rows_are_many():
     score, total = moments.score(0.025), 2000 * cs.estimate(sample, measure="decision_loss")
     exact = bound_of_pairs(sample.value, moments, score) - total
     assert exact <= bound_by_slopes(sample.value, moments, score) - total <= 1.15 * exact
+
+
+def test_by_slopes_only_what_was_not_seen_remains_of_certain_predictions():
+    """All outcomes 0 at 0 and 1 at 1: no move gains, and no outcome varies. Half the rate times k, added to the root of
+    its square, is the reach of the bound: k = 3.894 of rows whose gains are at most 1."""
+    sample = cs.Sample.from_counts([0.0, 1.0], [50, 50], [0, 50])
+    moments = summary_by_outcome(sample).moments
+    score = moments.score(0.025)
+    assert score.reach(0.0, 0.0) == pytest.approx(3.894, rel=1e-3)
+    for bound in (bound_of_pairs, bound_by_slopes):
+        assert bound(sample.value, moments, score) == pytest.approx(score.reach(0.0, 0.0), rel=1e-4)

@@ -9,6 +9,7 @@ from calibstat.bounds.laplace import (
     LANES,
     laplace_decays,
     laplace_smoothed,
+    laplace_smoothed_within,
     laplace_square,
     laplace_squares,
     signed_pairs,
@@ -41,6 +42,18 @@ def test_squares_of_several_rows_are_those_of_each(value, rows, seed):
     value, residual = np.sort(value), np.random.default_rng(seed).normal(size=(rows, len(value)))
     found = laplace_squares(laplace_decays(value, 0.2), residual)
     assert found.tolist() == [laplace_square(value, row, 0.2) for row in residual]
+
+
+@given(PREDICTIONS, st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.2, 1.0]))
+def test_sums_within_units(value, seed, bandwidth):
+    """Of the matrix of all pairs, the part of each unit: one that begins, one inside and one at the end, or fewer."""
+    random = np.random.default_rng(seed)
+    value, unit = np.array(value), np.sort(random.integers(0, 3, len(value)))
+    value = value[np.lexsort((value, unit))]
+    residual = random.choice([-1.0, 0.25, 3.0], value.size)
+    matrix = kernel(value, np.zeros(value.size), bandwidth) * (unit[:, None] == unit)
+    found = laplace_smoothed_within(unit, value, residual, bandwidth)
+    assert found == pytest.approx(matrix @ residual, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("bandwidth", [0.0028, 0.003, 0.02, 1.0])

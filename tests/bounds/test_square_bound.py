@@ -129,6 +129,13 @@ def test_no_further_row_adds_more(n, seed, bandwidth):
     assert found.least >= -2 * np.min(added) / n**2 - 1e-15
 
 
+def test_unseen_rows_of_three_classes_by_hand():
+    """Two rows at (.8, .1, .1), both of the first class: f is at most .4, -.2 and -.2, so that a row adds at most .4 +
+    .2 of any class, less than the .4 + .2 + .2 of all classes by themselves."""
+    sides = [Side(np.full(2, v), np.full(2, (k == 0) - v), 0.2) for k, v in enumerate((0.8, 0.1, 0.1))]
+    assert bound_of(sides, np.ones(2)).most == pytest.approx(2 * 0.6 / 4)
+
+
 def test_unseen_rows_of_one_model_by_hand():
     """Two rows at .5, both 1: f(.5) = 1 and f(v) <= 1, so that a row adds at most (1 - v) f(v), v from 0 to .5: at most
     1 as bounded, and takes at most v f(v), v from .5 to 1: at most 1."""
@@ -136,6 +143,8 @@ def test_unseen_rows_of_one_model_by_hand():
     assert side.unseen(side.smoothed(side.residual)) == (1.0, 1.0)
     sharp = Side(np.array([0.0, 1.0]), np.array([0.5, 0.0]), 0.2)  # f falls from .5 at 0 to .0034 at 1
     assert sharp.unseen(sharp.smoothed(sharp.residual)) == (0.5, 0.5)
+    both = bound_of([side], np.ones(2))  # a row is in a pair with each of two others, in either order
+    assert (both.most, both.least) == (2 / 4, 2 / 4)
     one, other = Side(sharp.value, sharp.residual, 0.2), Side(sharp.value, -sharp.residual, 0.2, -1.0)
     assert one.unseen(one.smoothed(one.residual)) == other.unseen(other.smoothed(other.residual))
 

@@ -11,7 +11,7 @@ from vector_strategies import vectors
 
 import calibstat as cs
 from calibstat.bounds import weighted_sums_interval
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.score_bound import ROOT_SLOPES, ScoreBound
 from calibstat.measures import GCE
 
 OPTIONS = [
@@ -49,6 +49,32 @@ def test_the_high_end_is_above_the_bound_of_all_signs(options, drawn, many):
         row = part @ np.resize(signs, part.shape[1])
         spread = np.sqrt(max((row**2).sum() - row.sum() ** 2 / n, 0.0))
         assert high >= row.sum() + score.widen(score.z * spread, rate) - 1e-9
+
+
+@pytest.mark.parametrize("options", [{}, {"binning": "adaptive"}], ids=str)
+@pytest.mark.parametrize("name", ["calibrated", "rivals"])
+def test_the_high_end_by_loops_over_signs(options, name):
+    """For each slope of a line above the root, each sum by itself keeps its sign or turns it, whichever is larger."""
+    prob, label = drawn(POPULATIONS[name], 40, np.random.default_rng(0))
+    interval = interval_of(prob, label, **options)
+    part, residual = np.zeros((40, interval.weight.size)), np.eye(prob.shape[1])[label] - prob
+    for i, k in product(range(40), range(prob.shape[1])):
+        part[i, interval.sums.index[i, k]] += interval.weight[interval.sums.index[i, k]] * residual[i, k]
+    score, sums = ScoreBound.of_rows(0.025).times(interval.largest), part.sum(axis=0)
+    signed = part * np.where(sums < 0, -1, 1)
+    products, most = signed.T @ signed, (np.abs(part).sum(axis=1) ** 2).sum()
+    found = [(score.z * np.sqrt(most), 0)]  # an excess, and how many signs it turns
+    for slope in score.z * ROOT_SLOPES / (2 * np.sqrt(most)):
+        excess, turns = slope * products.sum() + score.z**2 / (4 * slope), 0
+        for own, size in zip(products, np.abs(sums), strict=True):
+            turned = 2 * (2 * slope * (np.abs(own) - own).sum() - size)  # by a step of 2
+            excess, turns = excess + max(turned, 0.0), turns + (turned > 0)
+        found.append((excess, turns))
+    excess, turns = min(found)
+    assert turns > 0
+    row = signed.sum(axis=1)
+    wanted = row.sum() + score.widen(excess, score.rate(((row - row.mean()) ** 2).sum(), (row**3).sum()))
+    assert interval.high(0.025) * 40 == pytest.approx(wanted, rel=1e-9)
 
 
 def test_no_event_leaves_room_for_some():

@@ -1,7 +1,11 @@
 """Labels drawn given the predictions, row by row and cluster by cluster."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy import stats
 
 from calibstat.resampling import Draws, Stage, row_labels, sums_of_row_labels, sums_of_signs
@@ -108,3 +112,17 @@ def test_classes_by_hand():
             theta[cell[i]] -= weight[i] * prob[i]
             theta[cell[i, label]] += weight[i]
         assert found[r] == pytest.approx(theta / weight.sum(), abs=1e-12)
+
+
+@given(st.floats(0, 1))
+@example(0.0)
+@example(1.0)
+@example(0.5 * 2.0**-53)
+@example(0.75 * 2.0**-53)
+@example(1.25 * 2.0**-53)
+def test_limits_count_the_numbers_below_a_probability(probability):
+    """The numbers (k + 1/2) / 2**53, k from 0, by exact fractions: the last one below it and the first that is not."""
+    limit = int(row_labels._limit(np.array([probability]))[0])
+    numbers = [(Fraction(limit + step) + Fraction(1, 2)) / 2**53 for step in (-1, 0)]
+    assert limit == 0 or numbers[0] < Fraction(probability)
+    assert numbers[1] >= Fraction(probability)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from plain_programme import constant_cells, largest_on_grid, objective
 
-from calibstat.bounds.curves.linked_cells import LinkedCells, _losses
+from calibstat.bounds.curves.jumps_between_levels import PARTS, Jumps
+from calibstat.bounds.curves.linked_cells import LinkedCells, _add_far_jumps, _losses, _next
 from calibstat.bounds.curves.noise_in_cells import Grid
 from calibstat.bounds.curves.runs_of_rows import Runs
 
@@ -101,3 +102,53 @@ def test_losses_split_rows_between_parts():
     found = _losses(value, count, first, np.array([4.0]), 1, np.array([0.0, 0.5, 1.0]))[0]
     np.testing.assert_allclose(found[6], 3 * np.array([0.2, 0.3, 0.8]))
     np.testing.assert_allclose(found[8], 3 * np.array([0.2, 0.3, 0.8]) + np.array([0.6, 0.1, 0.4]))
+
+
+def test_rows_certain_to_fail_and_certain_to_succeed_are_below_the_bound():
+    """Half of the rows 0 and half 1 have no noise: the sum of residuals is 0, and each row is half an error.
+
+    Such a curve jumps further than the lemma for unequal rows goes, so that the bound is by far jumps alone.
+    """
+    cells, theta, eta = [np.linspace(0.45, 0.55, 20)], 1.0, 0.5
+    runs = in_runs(cells)
+    curve = [np.where(cells[0] < 0.5, 0.0, 1.0)]
+    losses = eta * np.abs(curve[0] - cells[0]).sum()
+    assert objective(curve, cells, theta, eta) == pytest.approx(losses)
+    assert losses <= LinkedCells(runs, 1, Grid(60)).largest(theta, eta)
+    assert losses <= LinkedCells(runs, 1, Grid(60, block=7)).largest(theta, eta)
+
+
+def test_what_one_jump_adds_to_the_spread_of_rows():
+    """With Q alone: half of the rows at each end have Q = n rise**2 / 4. To move the jump by half an eighth of the rows
+    moves the mean by rise / 16, and rounding moves it by half its reach: the squares of both are added."""
+    grid = Grid(10)
+    jumps, nodes, levels = Jumps.of(grid, 1), grid.node.size, grid.level.size
+    best, lowest = np.full(levels, -np.inf), np.full(levels, -np.inf)
+    best[2] = 0.0
+    nothing, losses = np.zeros(nodes), np.zeros((PARTS + 1, levels))
+    found = _next(
+        *(best, nothing, lowest, nothing[1:], nothing[1:], 0.0, np.full(nodes - 1, 3.0), 2.0),
+        *(losses, grid.level, *jumps.arrays[1:]),
+    )
+    assert (found[:3] == -np.inf).all()
+    rise = grid.level[3:] - grid.level[2]
+    np.testing.assert_allclose(found[3:], 3 * (rise**2 / 4 + (rise / 16) ** 2 + (jumps.moved[2, 3:] / 2) ** 2))
+
+
+@pytest.mark.parametrize("block", [1, 3])
+def test_far_jumps_go_from_the_end_of_a_block_to_all_of_another(block):
+    """Where every jump is far and nothing but the sum before counts: to each level from the best end of a block that
+    does not end above the block of this level, also within one block and within the last."""
+    grid = Grid(10)
+    jumps = Jumps.of(grid, block)
+    nothing, none = np.zeros(grid.node.size), np.full(grid.level.size, -np.inf)
+    ends = jumps.at.tolist()
+    for best in (grid.level, -grid.level):
+        result = none.copy()
+        _add_far_jumps(best, result, nothing, nothing[1:], nothing[1:], 0.0, np.zeros(11), grid.level, *jumps.arrays)
+        for g, found in enumerate(result):
+            last = max(e for e, (start, end) in enumerate(pairwise(ends)) if start <= g <= end)
+            assert found == max(best[end] for end in ends[1 : last + 2])
+    result = none.copy()
+    _add_far_jumps(best, result, nothing, nothing[1:], nothing[1:], 9.0, np.zeros(11), grid.level, *jumps.arrays)
+    assert (result == -np.inf).all()

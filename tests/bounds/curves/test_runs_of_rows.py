@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibstat.bounds.curves.runs_of_rows import FEWEST, Runs, cells_of
+from calibstat.bounds.curves.runs_of_rows import FEWEST, Runs, _runs, cells_of
 
 EVEN = (np.arange(10_000) + 0.5) / 10_000
 
@@ -49,3 +49,15 @@ def test_predictions_without_rows_and_certain_ones():
     assert cell[0] == 0
     assert (np.diff(cell) >= 0).all()
     assert (np.diff(cell) <= 1).all()
+
+
+@pytest.mark.parametrize("k", [5, 11, 21])
+def test_runs_of_reversed_predictions_are_reversed(k):
+    """Also where the one in the middle has all the information: rows below and above it are certain. By hand: it has 8
+    of 100 rows and so .54 of the weight, which begins at .23 of it, 46 certain rows; it is a run between two others."""
+    value = np.concatenate([np.linspace(0, 1e-6, 46), [0.5], np.linspace(1 - 1e-6, 1, 46)])
+    count = np.where(value == 0.5, 8.0, 1.0)
+    cell = _runs(value, count, k)
+    assert np.array_equal(cell[-1] - cell[::-1], cell)
+    assert cell[46] - 1 == cell[45]
+    assert cell[47] - 1 == cell[46]
