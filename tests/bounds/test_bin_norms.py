@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import calibstat as cs
-from calibstat.bounds.bin_norms import FullBins, LargestGapInterval, power_bound
+from calibstat.bounds.bin_norms import FullBins, LargestGapInterval, PowerNorm, power_bound
 from calibstat.bounds.score_bound import events_at
 
 Z = stats.norm.ppf(0.975)
@@ -54,6 +54,21 @@ def test_bounds_all_possible_gaps():
                 checked += 1
                 assert (rows * (chance - prediction) ** 2).sum() <= found * (1 + 1e-4)
     assert checked > 500
+
+
+@pytest.mark.parametrize("power", [1.5, 2.0, 4.0])
+def test_the_witness_attains_the_error_and_no_other_weights_do(power):
+    """It is the gradient of the error: the weights of its derivative, and their product with the sums is the error."""
+    random = np.random.default_rng(4)
+    share, theta = random.dirichlet(np.ones(5)), random.normal(0, 0.1, 5)
+    norm = PowerNorm(power, share, FullBins(share, theta, share), theta, None)
+    witness, step = norm.witness(theta), 1e-6 * np.eye(5)
+    assert witness @ theta == pytest.approx((share @ np.abs(theta / share) ** power) ** (1 / power))
+    assert witness == pytest.approx((norm.value(theta + step) - norm.value(theta - step)) / 2e-6, abs=1e-6)
+    assert norm.largest_weight == pytest.approx(max(1.0, np.abs(witness).max()))
+    assert norm.witness(np.zeros(5)).tolist() == [0.0] * 5
+    for other in random.normal(0, 0.1, (20, 5)):
+        assert norm.witness(other) @ theta < norm.value(theta)
 
 
 def test_without_an_event_it_is_an_exact_limit():

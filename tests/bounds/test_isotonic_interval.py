@@ -85,6 +85,20 @@ def test_values_of_large_gains_are_left_out(levels):
         assert found == pytest.approx(every_value(sample, 16, *levels, 0.4), abs=1e-9)
 
 
+@pytest.mark.parametrize("positives", [(0, 3, 9), (1, 20, 2), (12, 10, 11)])
+def test_the_slope_is_the_best_one(positives):
+    """Of one level of the largest gain: nearly the least bound of 500 slopes, and no smaller."""
+    sample = Sample.from_counts([0.1, 0.4, 0.8], [12, 25, 11], positives)
+    value, count, ones = sample.arrays
+    counts, level, bounds = (ones, count - ones) * 2, 1.0, []
+    skew = (level * SCORE.k / (2 * SCORE.z)) ** 2
+    for slope in np.geomspace(0.5 / np.sqrt(count.sum() + skew), 0.5 / np.sqrt(skew), 500):
+        total, _ = isotonic_interval._best(value, *counts, 64, -1.0, level, SCORE.z * slope)
+        bounds.append(total + level * SCORE.k / 2 + SCORE.z * (slope * skew + 0.25 / slope))
+    found = isotonic_interval._highest(value, *counts, 64, np.array([level]), SCORE.z, SCORE.k)
+    assert min(bounds) - 1e-4 <= found <= min(bounds) * (1 + 1e-4)
+
+
 def test_most_levels_are_tried_once(monkeypatch):
     """Of 15 levels with up to 8 slopes each."""
     tried = []

@@ -90,6 +90,9 @@ def test_known_chances_have_one_centre_and_larger_parts():
     score = table.moments.score(0.025)
     assert score.cap == pytest.approx(rows.rho / rows.chance.min())
     assert 1 < score.largest < score.cap
+    most = [max(table.largest[cell == k]) ** 2 for k in range(value.size)]  # of the rows of a cell
+    assert table.moments.samples[0].largest_square == pytest.approx(most)
+    assert min(most) > 1
     w = np.random.default_rng(1).uniform(-1, 1, value.size)
     assert abs(table.moments.of(w).total) < table.moments.absolute_sum_bound(score)
 

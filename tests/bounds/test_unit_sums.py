@@ -93,6 +93,17 @@ def test_products_by_blocks_of_rows(make, monkeypatch):
     assert sums.products(chosen) != pytest.approx(expected, abs=1e-3)
 
 
+@pytest.mark.parametrize("name", [name for name in UNITS if name.startswith("classes")])
+def test_the_largest_square_is_of_the_heaviest_row_of_each_cell(name):
+    """By a loop over rows and classes; 1 of a cell without rows, and of rows without weights."""
+    sums = UNITS[name]()
+    largest = np.zeros(sums.cells)
+    for unit, cell, _ in entries(sums):
+        largest[cell] = max(largest[cell], sums.size[unit])
+    expected = [weight**2 if weight else 1.0 for weight in largest.tolist()]
+    assert np.broadcast_to(sums.largest_square, sums.cells) == pytest.approx(np.array(expected))
+
+
 @pytest.mark.parametrize("make", [own_cells, shared_cells])
 def test_columns_and_blocks_of_rows(make):
     sums = make()

@@ -90,11 +90,12 @@ def test_sums_of_signs_by_hand():
         assert np.array_equal(again, found[:n])
 
 
-def test_many_cells_are_held_a_few_resamples_at_a_time(monkeypatch):
-    """The same numbers."""
+@pytest.mark.parametrize("most", [7, 2])
+def test_many_cells_are_held_a_few_resamples_at_a_time(most, monkeypatch):
+    """The same numbers, two resamples at a time or, where not even one has room, one."""
     unit = np.array([0, 0, 1, 1, 2])
     expected = drawn(unit, 100)
-    monkeypatch.setattr(row_labels, "MOST_HELD", 7)
+    monkeypatch.setattr(row_labels, "MOST_HELD", most)
     assert np.array_equal(drawn(unit, 100), expected)
 
 

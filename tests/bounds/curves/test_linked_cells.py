@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from plain_programme import constant_cells, largest_on_grid, objective
 
+from calibstat.bounds.curves import linked_cells
 from calibstat.bounds.curves.jumps_between_levels import PARTS, Jumps
 from calibstat.bounds.curves.linked_cells import LinkedCells, _add_far_jumps, _losses, _next
 from calibstat.bounds.curves.noise_in_cells import Grid
@@ -104,18 +105,21 @@ def test_losses_split_rows_between_parts():
     np.testing.assert_allclose(found[8], 3 * np.array([0.2, 0.3, 0.8]) + np.array([0.6, 0.1, 0.4]))
 
 
-def test_rows_certain_to_fail_and_certain_to_succeed_are_below_the_bound():
+@pytest.mark.parametrize("block", [1, 7])
+def test_rows_certain_to_fail_and_certain_to_succeed_are_below_the_bound(block, monkeypatch):
     """Half of the rows 0 and half 1 have no noise: the sum of residuals is 0, and each row is half an error.
 
-    Such a curve jumps further than the lemma for unequal rows goes, so that the bound is by far jumps alone.
+    Such a curve jumps further than the lemma for unequal rows goes. Without far jumps, a planted fault, the bound is
+    below it.
     """
-    cells, theta, eta = [np.linspace(0.45, 0.55, 20)], 1.0, 0.5
-    runs = in_runs(cells)
+    cells, theta, eta = [np.linspace(0.45, 0.55, 200)], 0.035, 0.02
     curve = [np.where(cells[0] < 0.5, 0.0, 1.0)]
     losses = eta * np.abs(curve[0] - cells[0]).sum()
     assert objective(curve, cells, theta, eta) == pytest.approx(losses)
-    assert losses <= LinkedCells(runs, 1, Grid(60)).largest(theta, eta)
-    assert losses <= LinkedCells(runs, 1, Grid(60, block=7)).largest(theta, eta)
+    programme = LinkedCells(in_runs(cells), 1, Grid(60, block=block))
+    assert losses <= programme.largest(theta, eta)
+    monkeypatch.setattr(linked_cells, "_add_far_jumps", lambda *arguments: None)
+    assert losses > programme.largest(theta, eta)
 
 
 def test_what_one_jump_adds_to_the_spread_of_rows():

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta, binom
 
 import calibstat as cs
-from calibstat.bounds.curves.monotone_limits import falls, lower_limit, monotone_limits
+from calibstat.bounds.curves.monotone_limits import cell_starts, falls, information_share, lower_limit, monotone_limits
 
 SETS = 200
 
@@ -39,3 +39,16 @@ def test_one_prediction_has_one_cell():
     limits = monotone_limits(cs.Sample.from_counts([0.5], [10], [5]), 0.1)
     assert limits.low.size == 1
     assert limits.low[0] < 0.5 < limits.high[0]
+
+
+def test_shares_of_rows_and_of_information_by_hand():
+    """Half of the rows are at .5, and all of the information: p (1 - p) is 0 at 0 and at 1."""
+    found = information_share(np.array([0.0, 0.5, 1.0]), np.array([1.0, 2.0, 1.0]))
+    np.testing.assert_allclose(found, [0.125, 0.25 + 0.5, 0.125])
+
+
+@pytest.mark.parametrize(("n", "cells"), [(1000, 64), (8000, 128), (200_000, 256)])
+def test_numbers_of_cells_by_hand(n, cells):
+    """6 n^(1/3) is 60, 120 and 351: the nearest powers of two on the scale of logarithms."""
+    value = (np.arange(1000) + 0.5) / 1000
+    assert cell_starts(cs.Sample.from_counts(value, np.full(1000, n // 1000), np.zeros(1000))).size == cells
