@@ -71,6 +71,19 @@ def test_the_witness_attains_the_error_and_no_other_weights_do(power):
         assert norm.witness(other) @ theta < norm.value(theta)
 
 
+def test_probabilities_of_bins_are_everywhere_and_close_where_they_are_likely():
+    """From 0 to 1, by at most the steepest step of the arc sine, pi / 2 / 96. Around the prediction .3 and the
+    frequency .2 of 100 rows, whose standard deviation is .04, four of these further, by 1 / 127 of this. At a frequency
+    of 1 a row counts, 1 / 100."""
+    chance = FullBins(np.array([100.0, 100.0]), np.array([-10.0, 50.0]), np.array([0.3, 0.5])).chance
+    step = np.diff(chance, axis=1)
+    assert chance[:, [0, -1]].tolist() == [[0.0, 1.0]] * 2
+    assert (step >= 0).all()
+    assert step.max() <= np.pi / 2 / 96
+    assert step[0][(chance[0, 1:] > 0.04) & (chance[0, :-1] < 0.46)].max() < 0.004
+    assert step[1][(chance[1, 1:] > 0.46) & (chance[1, :-1] < 1)].max() < 0.005
+
+
 def test_without_an_event_it_is_an_exact_limit():
     # no event in 100 rows of predictions near 0: probabilities above q with (1 - q)**100 = .025 are excluded by an
     # exact limit, .0362; Wilson's limit is z**2 / (n + z**2) = .0370, a little is added for levels below .95

@@ -22,14 +22,17 @@ def drawn(n=40, n_jobs=1, scheme=LABELS, masks=MASKS, stratum=STRATUM, size=4):
     return draw(source, scheme, lambda positives: positives.copy(), Draws.of(5, n, n_jobs), Stage.LABELS)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=200))
-def test_rows_are_counted(rows):
-    """Of labels that are given, in any order of the strata, with empty ones."""
+STRATA = st.tuples(st.integers(0, 3), st.booleans(), st.booleans(), st.booleans())
+
+
+@given(st.lists(STRATA, min_size=1, max_size=200), st.sampled_from([4, 5]))
+def test_rows_are_counted(rows, size):
+    """Of labels that are given, in any order of the strata, with empty ones, the last one too, or with rows in all."""
     stratum, label, *masks = (np.array(column) for column in zip(*rows, strict=True))
-    source = packed(np.full(len(rows), 0.5), stratum, 5, masks)
+    source = packed(np.full(len(rows), 0.5), stratum, size, masks)
     words = group_sums._words(label, source.index, source.edge[-1])
     found = group_sums._counted(words[None], source.masks, source.edge)[0]
-    slow = [[np.sum(mask & label & (stratum == s)) for s in range(5)] for mask in masks]
+    slow = [[np.sum(mask & label & (stratum == s)) for s in range(size)] for mask in masks]
     assert found.tolist() == np.array(slow).tolist()
 
 
