@@ -1,7 +1,10 @@
 """Tables side by side, against sums by hand."""
 
 import numpy as np
+import pytest
 
+from calibstat.bounds.absolute_norms import SumOverCells
+from calibstat.bounds.intervals import SeminormInterval
 from calibstat.bounds.joined_table import JoinedTable
 from calibstat.bounds.residual_tables import RowTable
 
@@ -37,3 +40,12 @@ def test_moments_are_of_what_clusters_add_in_all_tables():
         assert np.allclose(joined.by_unit(weights), centred)
         share = np.array([0.3, -1.0, 2.0])
         assert np.isclose(joined.at_cells(share) @ weights * size.sum(), centred @ share)
+
+
+@pytest.mark.parametrize("unit", [None, UNIT], ids=["rows", "clusters"])
+def test_a_row_counts_as_a_cluster_because_it_adds_in_several_cells(unit):
+    """Its parts depend on each other, so that draws take the step of sums that vary together."""
+    norm = SumOverCells("ece", None)
+    assert (norm.step, norm.joint_step) == (1, 3)
+    assert not table(unit=unit).units_are_rows
+    assert SeminormInterval(norm, table(unit=unit)).step == norm.joint_step
