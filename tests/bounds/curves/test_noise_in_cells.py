@@ -119,7 +119,8 @@ def test_what_a_unit_of_unequal_rows_adds_is_the_kink_times_the_largest_point(th
 @pytest.mark.parametrize(("n", "p"), CELLS)
 @pytest.mark.parametrize("power", [1, 2])
 def test_what_unequal_rows_add_grows_away_from_the_prediction(n, p, power):
-    """So that it may be looked up at either node beside a mean; and it is never above what Jensen's bound hides."""
+    """So that the larger one of the nodes around a mean will do. Of rows that differ as much as they may it is at most
+    -log E, which Jensen's bound adds at the prediction."""
     grid = Grid(20)
     noise, at = hidden_noise(n, p, 0.7, power, grid), int(np.searchsorted(grid.node, p))
     assert (np.diff(noise.kappa[at:]) >= 0).all()
