@@ -188,6 +188,10 @@ FOUND = {  # what pages of findings say, beside the rows above
         least_and_most(of_temperature()["excludes_0"]),
         least_and_most(of_temperature()["canonical_ce"]),
     ],
+    "worst_case": lambda: [
+        f"{len(stored('worst_case'))} of the worst",
+        f"{stored('worst_case').groupby(['kind', 'measure', 'level']).ngroups} intervals",
+    ],
     "unequal_biases": lambda: [
         least_and_most(asked("unequal_biases", truth=0)["estimate_spread_worse"]),
         *(of_narrow("estimate_spread_worse", n) for n in (300, 1000, 5000)),
