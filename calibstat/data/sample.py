@@ -307,6 +307,7 @@ class Sample:
         >>> names = [column[0] for column in answer.description]
         >>> cs.Sample.from_cells(dict(zip(names, zip(*answer))))
         Sample(3 rows, 2 positive, 2 distinct predictions from 0.3 to 0.8)
+        >>> database.close()
         """
         from calibstat.data.engines.cell_table import groups_of_table
 

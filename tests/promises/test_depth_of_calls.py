@@ -4,6 +4,8 @@ They are what was measured when they were written. Of the files ten check the ar
 them; each has a task of its own.
 """
 
+import inspect
+
 import pytest
 from profiled import profiled
 from quick_report import quick_report
@@ -39,7 +41,7 @@ def test_the_interval_takes_the_whole_way():
 def members(cls):
     """The public names of a class and its bases, with what is annotated, without old names."""
     bases = [base for base in cls.__mro__ if base is not object]
-    names = {name for base in bases for name in (*vars(base), *vars(base).get("__annotations__", {}))}
+    names = {name for base in bases for name in (*vars(base), *inspect.get_annotations(base))}
     old = {name for base in bases for name, value in vars(base).items() if isinstance(value, OldName)}
     return {name for name in names - old if not name.startswith("_")}
 

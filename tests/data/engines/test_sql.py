@@ -1,6 +1,7 @@
 """The query as text: run on SQLite and DuckDB it gives samples of `from_frame`; others are spelled right."""
 
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -22,11 +23,11 @@ def table():
 
 
 def in_sqlite(data, query):
-    database = sqlite3.connect(":memory:")
-    data.to_sql("scored", database, index=False)
-    answer = database.execute(query)
-    names = [column[0] for column in answer.description]
-    return dict(zip(names, zip(*answer.fetchall(), strict=True), strict=True))
+    with closing(sqlite3.connect(":memory:")) as database:
+        data.to_sql("scored", database, index=False)
+        answer = database.execute(query)
+        names = [column[0] for column in answer.description]
+        return dict(zip(names, zip(*answer.fetchall(), strict=True), strict=True))
 
 
 def in_duckdb(data, query):

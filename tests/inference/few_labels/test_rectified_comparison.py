@@ -13,7 +13,7 @@ VALUE = np.arange(1, 20) / 20
 
 
 def data(seed=1, n=600, labels=100, hit=0.9):
-    random = np.random.default_rng([12, seed])
+    random = np.random.default_rng([12, *np.atleast_1d(seed)])
     p = VALUE[random.integers(0, 19, n)]
     y = (random.random(n) < p**1.4) * 1.0
     f = np.where(random.random(n) < hit, y, 1 - y)

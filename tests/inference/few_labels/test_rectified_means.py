@@ -21,7 +21,7 @@ LOSSES = {  # of outcome 0, and of outcome 1
 
 
 def data(seed=1, n=400, labels=100, hit=0.9):
-    random = np.random.default_rng([11, seed])
+    random = np.random.default_rng([11, *np.atleast_1d(seed)])
     p = random.integers(1, 20, n) / 20
     y = (random.random(n) < p**1.4) * 1.0
     f = np.where(random.random(n) < hit, y, 1 - y)
