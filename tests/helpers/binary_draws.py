@@ -7,9 +7,10 @@ from calibstat.resampling import (
     Consistency,
     Labels,
     Pairs,
+    key_of,
 )
 
-KEY = np.uint64(20240611)
+KEY = key_of(20240611)
 FALSE_ALARM = 1e-5  # of every single check of draws; fewer than a hundred are made
 SCHEMES = (Labels(), Consistency(), Pairs())
 

@@ -7,7 +7,7 @@ import calibstat as cs
 from calibstat.resampling import Labels, Pairs, streams
 from calibstat.resampling.multiclass_labels import labels_of_rows
 
-KEY = np.uint64(20240612)
+KEY = streams.key_of(20240612)
 FALSE_ALARM = 1e-5  # of every single check of draws; fewer than a hundred are made
 from_rows = cs.Predictions.from_rows
 

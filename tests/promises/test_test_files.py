@@ -4,7 +4,11 @@ Every rule is a checker that returns what it objects to, and has a twin test tha
 """
 
 import ast
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +16,8 @@ import other_seeds
 import pytest
 from package_sources import ROOT, imported, parsed, sources
 from project_folder import PROJECT
+
+from calibstat.resampling import streams
 
 TESTS = PROJECT / "tests"
 EXTENDING = {"test_a_kind_of_rows.py", "test_a_measure.py", "test_a_question.py"}  # each adds one from outside
@@ -245,9 +251,46 @@ def names_one_that_is_limited():
 
 
 def test_another_seed_is_another_generator():
-    one, other = (np.random.default_rng(other_seeds.shifted(5, seed)).random() for seed in (1, 2))
-    assert one != other
-    generator = np.random.default_rng(5)
-    assert other_seeds.shifted(generator, 1) is generator
-    assert other_seeds.shifted(None, 1) is None
-    assert other_seeds.shifted(True, 1) is True
+    sequence = np.random.SeedSequence([5, 6]).spawn(2)[1]
+    for given in (5, np.int64(5), [5, 6], sequence):
+        drawn = [np.random.default_rng(other_seeds.shifted(given, seed)).random() for seed in (1, 2, 2)]
+        assert np.random.default_rng(given).random() != drawn[0] != drawn[1] == drawn[2]
+    assert streams.key_of(other_seeds.shifted(5, 1)) not in (
+        streams.key_of(5),
+        streams.key_of(other_seeds.shifted(5, 2)),
+    )
+    for kept in (np.random.default_rng(5), None, True, -1, "5", [1.5]):
+        assert other_seeds.shifted(kept, 1) is kept
+
+
+PLANTED = """
+from pathlib import Path
+
+import numpy as np
+
+AT_IMPORT = np.random.default_rng(1).random()
+
+
+def test_fails():
+    assert not AT_IMPORT
+
+
+def test_holds():
+    with Path("drawn").open("a") as file:
+        file.write(f"{AT_IMPORT} {np.random.default_rng([1, 2]).random()}\\n")
+"""
+
+
+def test_failures_under_many_seeds_are_counted(tmp_path):
+    """A planted failure in each of three seeds, of which one was run before; data are other ones, also at import."""
+    (tmp_path / "conftest.py").write_text("import other_seeds\n\nother_seeds.use_other_seeds()\n")
+    (tmp_path / "test_planted.py").write_text(PLANTED)
+    before = {"seed": 2, "arguments": ["test_planted.py"], "tests": 2, "failures": {"test_planted.py::test_fails": ""}}
+    (tmp_path / "lines").write_text(json.dumps(before) + "\n")
+    command = [sys.executable, TESTS / "helpers" / "many_seeds.py", "1", "3", "lines", "test_planted.py"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (PROJECT, TESTS / "helpers")))}
+    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert found.returncode == 1, found.stderr
+    assert found.stdout.endswith("2 tests, 3 seeds: each may fail 1 times\n       3 test_planted.py::test_fails\n")
+    assert [json.loads(line)["seed"] for line in (tmp_path / "lines").read_text().splitlines()] == [2, 1, 3]
+    assert np.unique(np.loadtxt(tmp_path / "drawn"), axis=0).shape == (2, 2)

@@ -40,7 +40,7 @@ def test_mean_null_ece_is_exact():
     for drawn in (by_pmf, by_row):
         limit = stats.norm.isf(FALSE_ALARM / 2) * drawn.std() / np.sqrt(drawn.size)
         assert abs(drawn.mean() - exact) < limit
-        assert abs(drawn.mean() * 1.01 - exact) > limit  # planted fault: one per cent off
+        assert abs(drawn.mean() * 1.02 - exact) > limit  # planted fault: two per cent off
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=names)

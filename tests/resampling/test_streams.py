@@ -12,7 +12,7 @@ import calibstat as cs
 from calibstat import resampling
 from calibstat.resampling import streams
 
-KEY = np.uint64(20240611)
+KEY = streams.key_of(20240611)
 FALSE_ALARM = 1e-5  # of every single check in this file; fewer than a hundred are made
 
 

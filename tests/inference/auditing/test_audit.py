@@ -30,7 +30,7 @@ def test_two_rows(y, exact):
     assert found.names == ("all rows",)
     assert agrees(found.pvalue[0], exact)
     assert found.pvalue_adjusted[0] == found.pvalue[0]
-    assert not agrees(found.pvalue[0], exact * 0.8)
+    assert not agrees(found.pvalue[0], exact * 0.5)  # by chance, of .09: 1e-16
 
 
 P = np.array([0.2, 0.35, 0.5, 0.7, 0.9])

@@ -200,10 +200,19 @@ FORMS = [
 ]
 
 
-def compatible(estimates, truth, allowance=3e-4):
+# The largest biases at n = 50,000 rows. Where the mean of the partial sums has a peak of curvature c, and the sums
+# a variance of s² a unit of the prediction, the largest sum is on average (s⁴ / c)**(1/3) * 0.996 / n**(2/3) above the
+# peak; 0.996 is the mean of the largest W(t) - t²/2 (Daniels and Skyrme 1985). Temperature 1.5 of uniform predictions
+# has s² = 1/4 and c = 1/2, hence 3.7e-4, and temperature .6 of beta(2, 3), of density 1.5 at 1/2, s² = .375 and c = .6,
+# hence 4.5e-4. Kuiper's lowest sum is at most min(0, sum of all rows), which under the former is on average
+# -(E f(1 - f) / (2 pi n))**.5 = -6.5e-4, as E f(1 - f) = .132.
+BIAS = {"ks": 5e-4, "kuiper": 1.2e-3}
+
+
+def compatible(estimates, truth, measure):
     """Whether the mean of the estimates is that far from the truth by chance (1e-6), up to an allowance for bias."""
     error = stats.sem(estimates) * stats.t.isf(5e-7, len(estimates) - 1)
-    return abs(np.mean(estimates) - truth) <= error + allowance
+    return abs(np.mean(estimates) - truth) <= error + BIAS.get(measure, 3e-4)
 
 
 @pytest.fixture(scope="module")
@@ -220,14 +229,14 @@ def samples():
 def test_estimates_tend_to_the_truth(samples, case, measure, options):
     family = SIMULATED[case][0]
     estimates = [cs.estimate(sample, measure=measure, **options) for sample in samples[case]]
-    assert compatible(estimates, family.truth(measure, **options))
+    assert compatible(estimates, family.truth(measure, **options), measure)
 
 
 @pytest.mark.parametrize("case", range(len(SIMULATED)))
 @pytest.mark.parametrize(("measure", "options"), FORMS)
 def test_the_truth_of_another_member_is_told_apart(samples, case, measure, options):
     estimates = [cs.estimate(sample, measure=measure, **options) for sample in samples[case]]
-    assert not compatible(estimates, SIMULATED[case][1].truth(measure, **options))
+    assert not compatible(estimates, SIMULATED[case][1].truth(measure, **options), measure)
 
 
 def test_a_measure_of_unknown_truth_says_so(registry):
