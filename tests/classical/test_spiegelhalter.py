@@ -49,7 +49,7 @@ def test_spiegelhalter_needs_a_weight():
 
 
 def test_size_of_spiegelhalter():
-    found = statistics(spiegelhalter, 1000, 300, 12)
-    assert compatible(rejected(found), 1000, 0.045, 0.055)
+    found = statistics(spiegelhalter, 3000, 300, 12)
+    assert compatible(rejected(found), 3000, 0.045, 0.055)
     one_sided = sum(stats.norm.sf(abs(test.statistic)) <= 0.05 for test in found)  # the side chosen from the data
-    assert not compatible(one_sided, 1000, 0.045, 0.055)
+    assert not compatible(one_sided, 3000, 0.045, 0.055)  # one in ten rejects; so few with probability 1e-6

@@ -17,8 +17,8 @@ NAME = "CALIBSTAT_TEST_SEED"
 SEED = int(os.environ.get(NAME, "0"))  # 0 is the seed that tests name
 MARK = 2**31  # more children than a sequence has
 LIMITS = re.compile(
-    r"\bbinom\.(isf|ppf|sf|cdf)|\b(most_rejections|most_misses|compatible|follows|binomtest|kstest)\("
-    r"|\b(FALSE_)?ALARM\b|\bisf\(\d\S*e-"
+    r"\bbinom\.(isf|ppf|sf|cdf)|\b(most_rejections|most_misses|compatible|follows|binomtest|kstest|ks_2samp)\("
+    r"|\b(FALSE_)?ALARM\b|\bchi2\.sf|\bisf\(\d\S*e-"
 )
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 import calibstat as cs
-from calibstat.resampling.streams import stream, word
+from calibstat.resampling.streams import key_of, stream, word
 
-KEY = np.uint64(20240613)
+KEY = key_of(20240613)
 GENERATOR = np.random.default_rng(3)
 N = 24
 UNIT = np.arange(N) // 3

@@ -11,7 +11,7 @@ def test_rejections_are_those_of_the_public_test():
     table = ask("power", n=25, measures=["ece"], methods=["both"], replicates=20).set_index("generator")
     for label, generator in SHIFTED.items():
         rejections = sum(
-            cs.calibration_test(sample, resample="both", n_resamples=19, rng=rng).pvalue <= 0.05
+            cs.calibration_test(sample, measure="ece", resample="both", n_resamples=19, rng=rng).pvalue <= 0.05
             for sample, rng in data_sets(generator, label, 25, replicates=20)
         )
         assert table.loc[label, "rejections"] == rejections
