@@ -110,7 +110,7 @@ def test_the_high_end_misses_no_more_than_it_may(population, reduced):
 
 
 def test_the_check_of_misses_can_fail():
-    assert share_missed("rare classes", "max", 60, end=normal_high) > stats.binom.isf(1e-5, 60, 0.025)
+    assert share_missed("rare classes", "max", 120, end=normal_high) > stats.binom.isf(1e-5, 120, 0.025)
 
 
 @pytest.mark.slow

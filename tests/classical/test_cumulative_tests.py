@@ -48,14 +48,14 @@ def test_cumulative_tests_are_the_measures_over_sigma(data):
 
 
 def test_sizes_of_cumulative_tests():
-    both = statistics(lambda y, p: (kolmogorov_smirnov(y, p), kuiper(y, p)), 1000, 1000, 11)
+    both = statistics(lambda y, p: (kolmogorov_smirnov(y, p), kuiper(y, p)), 3000, 1000, 11)
     ks, range_ = zip(*both, strict=True)
-    assert compatible(rejected(ks), 1000, 0.04, 0.05)  # a little conservative: the sums jump
-    assert compatible(rejected(range_), 1000, 0.03, 0.05)
+    assert compatible(rejected(ks), 3000, 0.04, 0.05)  # a little conservative: the sums jump
+    assert compatible(rejected(range_), 3000, 0.03, 0.05)
     bridge = sum(special.kolmogorov(test.statistic) <= 0.05 for test in ks)  # the law of the usual test of a sample
-    assert not compatible(bridge, 1000, 0.04, 0.05)
+    assert not compatible(bridge, 3000, 0.04, 0.05)
     maximum = sum(brownian_maximum(test.statistic) <= 0.05 for test in range_)
-    assert not compatible(maximum, 1000, 0.03, 0.05)
+    assert not compatible(maximum, 3000, 0.03, 0.05)
 
 
 @pytest.mark.slow

@@ -194,7 +194,7 @@ def rejections(measure, right, runs=400, n=50):
 
 
 def test_a_lens_is_exact_given_what_it_shows():
-    """Given the .6 alone the first class is observed in .6 of the rows, given all probabilities in .8 and in .4.
+    """Given the .6 alone the first class is observed in .6 of the rows, given all probabilities in .9 and in .3.
 
     The test through the lens keeps its level; the canonical one finds what is wrong. The twins: where .7 are observed
     the lens finds it, and where .6 are observed in both kinds of rows, so that all probabilities are right, the
@@ -202,9 +202,9 @@ def test_a_lens_is_exact_given_what_it_shows():
     """
     limit = binom.isf(1e-5, 400, 0.05)
     vectors = "canonical_ce"
-    assert rejections("ece", (0.8, 0.4)) <= limit
+    assert rejections("ece", (0.9, 0.3)) <= limit
     assert rejections("ece", (0.9, 0.5)) > limit
-    assert rejections(vectors, (0.8, 0.4), runs=100) > binom.isf(1e-5, 100, 0.05)
+    assert rejections(vectors, (0.9, 0.3), runs=100) > binom.isf(1e-5, 100, 0.05)
     assert rejections(vectors, (0.6, 0.6), runs=100) <= binom.isf(1e-5, 100, 0.05)
 
 

@@ -42,9 +42,14 @@ def shifted(rng, seed):
     """Another seed in place of a whole number, a list of them or a sequence; generators and None are as they were."""
     if isinstance(rng, np.random.SeedSequence):
         return np.random.SeedSequence(rng.entropy, spawn_key=(*rng.spawn_key, MARK + seed), pool_size=rng.pool_size)
-    numbers = rng if isinstance(rng, list | tuple) else [rng]
-    whole = (isinstance(each, int | np.integer) and not isinstance(each, bool) and each >= 0 for each in numbers)
-    return shifted(np.random.SeedSequence(rng), seed) if all(whole) else rng
+    return shifted(np.random.SeedSequence(rng), seed) if is_entropy(rng) else rng
+
+
+def is_entropy(rng):
+    """Whether NumPy makes a sequence of it: a whole number or a list of what it makes sequences of."""
+    if isinstance(rng, list | tuple):
+        return all(map(is_entropy, rng))
+    return isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0
 
 
 def use_other_seeds():

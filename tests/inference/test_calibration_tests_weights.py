@@ -122,16 +122,16 @@ def share_of_rejections(test, replicates=400):
         random = np.random.default_rng(r)
         p = random.random(60)
         y, w = (random.random(60) < p).astype(int), np.where(np.arange(60) < 4, 20, 1)
-        found += test(y, p, w) <= 0.05
+        found += test(y, p, w, r) <= 0.05
     return found
 
 
 def test_the_level_is_kept_with_the_planted_fault():
-    """Exact: at most .05, over which 400 data sets are by chance once in 1000 times. Taken for counts they are not."""
-    limit = binom.isf(1e-3, 400, 0.05)
-    assert share_of_rejections(lambda y, p, w: asked(y, p, w, n_resamples=99).pvalue) <= limit
+    """Exact: at most .05, over which 400 data sets are by chance once in 10,000 times. Taken for counts they are not."""
+    limit = binom.isf(1e-4, 400, 0.05)
+    assert share_of_rejections(lambda y, p, w, r: asked(y, p, w, n_resamples=99, rng=r).pvalue) <= limit
     counts = share_of_rejections(
-        lambda y, p, w: cs.calibration_test(cs.Sample.from_rows(y, p, w), measure="ece", n_resamples=99, rng=1).pvalue
+        lambda y, p, w, r: asked(cs.Sample.from_rows(y, p, w), None, None, n_resamples=99, rng=r).pvalue
     )
     assert counts > limit
 

@@ -84,7 +84,7 @@ def test_ties_that_are_not_counted_are_found(monkeypatch):
         return (1 + np.count_nonzero(null < statistic - 1e-6)) <= level * (1 + null.size)
 
     monkeypatch.setattr(smaller_than_chance, "is_small", uncounted)
-    assert rate(MODELS["constant"], 10, 40) > cs.study.most_rejections(0.01, 40, 1e-4)
+    assert rate(MODELS["constant"], 10, 80) > cs.study.most_rejections(0.01, 80, 1e-4)
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ def test_they_hold_the_distance(measure, shift):
 
 
 def test_they_can_fail():
-    assert held("interval_ce", VALUE + 0.1, shorter=0.15) < stats.binom.ppf(1e-5, RUNS, 0.95)
+    assert held("interval_ce", VALUE + 0.1, shorter=0.25) < stats.binom.ppf(1e-5, RUNS, 0.95)
 
 
 def test_many_predictions_have_a_bracket_where_they_have_no_estimate():

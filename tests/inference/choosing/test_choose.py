@@ -147,10 +147,10 @@ def test_the_chosen_model_seldom_breaks_its_condition():
 def chosen_at(limit):
     random = np.random.default_rng(5)
     chosen = 0
-    for _ in range(200):
+    for seed in range(200):
         y = random.integers(2, size=1500)
         models = {f"{k}": np.full(1500, 0.45 + 0.1 * (k % 2)) for k in range(4)}
-        chosen += cs.choose(y, models, subject_to=f"ks.high <= {limit!r}", n_resamples=39, rng=1).name is not None
+        chosen += cs.choose(y, models, subject_to=f"ks.high <= {limit!r}", n_resamples=39, rng=seed).name is not None
     return chosen
 
 

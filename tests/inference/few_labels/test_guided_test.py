@@ -12,6 +12,11 @@ N, LABELS, SETS = 400, 60, 150
 ASKED = {"n_resamples": 99, "rng": 1}
 
 
+def asked(seed):
+    """Of data sets that are counted each has draws of its own: of shared ones their number would not be binomial."""
+    return ASKED | {"rng": seed}
+
+
 def data(seed, judge="right 90 %", wrong=0.0, ties=True, n=N):
     random = np.random.default_rng([4, seed])
     p = random.integers(1, 20, n) / 20 if ties else random.random(n)
@@ -33,7 +38,7 @@ def data(seed, judge="right 90 %", wrong=0.0, ties=True, n=N):
 def test_a_calibrated_model_is_rejected_as_seldom_as_promised(judge, ties):
     """150 data sets at 10 %, the false alarm of all ten cells is 1e-3."""
     sets = (data(seed, judge, ties=ties) for seed in range(SETS))
-    found = [cs.calibration_test(y, p, proxy=f, blind=True, **ASKED) for y, p, f in sets]
+    found = [cs.calibration_test(y, p, proxy=f, blind=True, **asked(seed)) for seed, (y, p, f) in enumerate(sets)]
     rejected = sum(each.pvalue <= 0.1 for each in found)
     assert rejected <= most_rejections(0.1, SETS, 1e-4)
 
@@ -46,7 +51,7 @@ def test_a_judge_that_saw_the_labels_is_a_planted_fault():
         known = np.flatnonzero(~np.isnan(y))
         nearest = np.argsort(np.abs(p[:, None] - p[known]), axis=1)[:, :5]
         saw = y[known][nearest].mean(axis=1)
-        rejected += cs.calibration_test(y, p, proxy=saw, blind=True, **ASKED).pvalue <= 0.1
+        rejected += cs.calibration_test(y, p, proxy=saw, blind=True, **asked(seed)).pvalue <= 0.1
     assert rejected > 3 * most_rejections(0.1, 100, 1e-4) / 2
 
 
@@ -63,8 +68,8 @@ def test_copies_of_labelled_rows_break_it_unless_clusters_name_them():
     broken = kept = 0
     for seed in range(150):
         y, p, f, cluster = copies(seed)
-        broken += cs.calibration_test(y, p, proxy=f, blind=True, **ASKED).pvalue <= 0.1
-        result = cs.calibration_test(y, p, proxy=f, cluster=cluster, blind=True, **ASKED)
+        broken += cs.calibration_test(y, p, proxy=f, blind=True, **asked(seed)).pvalue <= 0.1
+        result = cs.calibration_test(y, p, proxy=f, cluster=cluster, blind=True, **asked(seed))
         kept += result.pvalue <= 0.1
         assert result.left_out == 240
     assert kept <= most_rejections(0.1, 150, 1e-4) < broken
@@ -74,7 +79,7 @@ def test_it_finds_more_than_the_labels_alone():
     guided = alone = 0
     for seed in range(100):
         y, p, f = data(seed, wrong=-0.5, n=2000)
-        result = cs.calibration_test(y, p, proxy=f, measure="kernel_ce", blind=True, **ASKED)
+        result = cs.calibration_test(y, p, proxy=f, measure="kernel_ce", blind=True, **asked(seed))
         guided += result.pvalue_direction <= 0.05
         alone += result.pvalue_labels_only <= 0.05
     assert guided >= 20

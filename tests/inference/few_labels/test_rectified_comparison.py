@@ -80,10 +80,10 @@ def test_the_true_difference_is_held(measure, sets):
     below = above = wrong = 0
     for seed in range(sets):
         y, models, f = data([seed, 1], hit=0.0)
-        found = cs.compare(y, models, proxy=f, measure=measure, **ASKED)
+        found = cs.compare(y, models, proxy=f, measure=measure, **ASKED | {"rng": seed})
         below, above = below + (found.low[0] > first - second), above + (found.high[0] < first - second)
         if seed < 20:
-            taken = cs.compare(f, models, measure=measure, **ASKED)
+            taken = cs.compare(f, models, measure=measure, **ASKED | {"rng": seed})
             wrong += not taken.low[0] <= first - second <= taken.high[0]
     assert max(below, above) <= most_rejections(0.035, sets, 1e-4)
     assert wrong > most_rejections(0.07, 20, 1e-4)

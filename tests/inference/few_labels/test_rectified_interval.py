@@ -35,8 +35,8 @@ TRUTH = {
 def test_the_truth_is_held_whatever_the_judge(measure, judge):
     """80 data sets: misses of one side of at most .035, by an exact limit with a false alarm of 1e-4 each."""
     found = [
-        cs.confidence_interval(y, p, proxy=f, measure=measure, **ASKED)
-        for y, p, f in (data(s, judge) for s in range(80))
+        cs.confidence_interval(y, p, proxy=f, measure=measure, **ASKED | {"rng": s})
+        for s, (y, p, f) in ((s, data(s, judge)) for s in range(80))
     ]
     limit = most_rejections(0.035, 80, 5e-5)
     assert sum(each.low > TRUTH[measure] for each in found) <= limit
@@ -51,7 +51,7 @@ def test_the_judge_taken_for_the_truth_is_a_planted_fault():
     missed = 0
     for seed in range(20):
         _, p, f = data(seed, "adversarial")
-        found = cs.confidence_interval(f, p, measure="ks", **ASKED)
+        found = cs.confidence_interval(f, p, measure="ks", **ASKED | {"rng": seed})
         missed += not found.low <= TRUTH["ks"] <= found.high
     assert missed > most_rejections(0.05, 20, 1e-4)
 
@@ -65,7 +65,7 @@ def test_a_judge_that_saw_the_labels_is_one_too():
         y = (random.random(2000) < p**1.6) * 1.0
         tuned = np.where(random.random(2000) < np.where(labelled, 1.0, 0.7), y, np.where(y == 1, 0, 1))
         few = np.where(labelled, y, np.nan)
-        found = cs.confidence_interval(few, p, proxy=tuned, measure="ks", **ASKED)
+        found = cs.confidence_interval(few, p, proxy=tuned, measure="ks", **ASKED | {"rng": seed})
         missed += not found.low <= TRUTH["ks"] <= found.high
     assert missed > most_rejections(0.05, 40, 1e-4)
 
@@ -128,8 +128,8 @@ def test_chances_repair_rows_that_were_chosen():
         f = np.where(random.random(2000) < 0.9, y, 1 - y)
         chance = np.where(f == 1, 0.2, 0.05)
         few = np.where(random.random(2000) < chance, y, np.nan)
-        right = cs.confidence_interval(few, p, proxy=f, inclusion=chance, measure="ks", **ASKED)
+        right = cs.confidence_interval(few, p, proxy=f, inclusion=chance, measure="ks", **ASKED | {"rng": seed})
         held += right.low <= TRUTH["ks"] <= right.high
-        taken = cs.confidence_interval(few, p, proxy=np.full(2000, 0.5), measure="ks", **ASKED)
+        taken = cs.confidence_interval(few, p, proxy=np.full(2000, 0.5), measure="ks", **ASKED | {"rng": seed})
         wrong += not taken.low <= TRUTH["ks"] <= taken.high
     assert 40 - held <= most_rejections(0.06, 40, 1e-4) < wrong

@@ -93,7 +93,7 @@ def test_a_sample_and_its_rows_have_the_same_numbers():
     np.testing.assert_allclose(one.null_distribution, other.null_distribution, rtol=1e-12)
 
 
-def rejections(chance, tested, n_datasets=200, **options):
+def rejections(chance, tested, n_datasets=300, **options):
     """How many data sets of outcomes with these chances are rejected at 10 %."""
     random = np.random.default_rng(11)
     p = expit(random.normal(0.2, 1.4, 80))
@@ -105,7 +105,7 @@ def rejections(chance, tested, n_datasets=200, **options):
 
 
 def test_level_and_power_on_both_sides_of_the_map():
-    most = cs.study.most_rejections(0.1, 200, 1e-4)
+    most = cs.study.most_rejections(0.1, 300, 1e-4)
     assert rejections(halved, {"null": halved}) <= most
     assert rejections(lambda p: p, {"null": halved}) > most  # nearer to calibration than the map says
     assert rejections(lambda p: expit(logit(p) / 8), {"null": halved}) > most  # farther from it
