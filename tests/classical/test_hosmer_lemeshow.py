@@ -89,13 +89,13 @@ def test_a_certain_group_has_no_variance():
 
 
 def test_hosmer_lemeshow_has_its_size_on_held_out_rows_and_g_minus_2_has_11_per_cent():
-    found = statistics(ON_HELD_OUT, 1000, 1000, 10)
-    assert compatible(rejected(found), 1000, 0.045, 0.055)
+    found = statistics(ON_HELD_OUT, 3000, 1000, 10)
+    assert compatible(rejected(found), 3000, 0.045, 0.055)
     planted = sum(stats.chi2.sf(test.statistic, test.df - 2) <= 0.05 for test in found)
-    assert not compatible(planted, 1000, 0.045, 0.055)
+    assert not compatible(planted, 3000, 0.045, 0.055)
     in_the_limit = stats.chi2.sf(stats.chi2.ppf(0.95, 8), 10)
     assert in_the_limit == pytest.approx(0.115, abs=5e-4)
-    assert compatible(planted, 1000, in_the_limit - 0.005, in_the_limit + 0.005)
+    assert compatible(planted, 3000, in_the_limit - 0.005, in_the_limit + 0.005)
 
 
 @pytest.mark.slow

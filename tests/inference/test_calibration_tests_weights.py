@@ -127,7 +127,7 @@ def share_of_rejections(test, replicates=400):
 
 
 def test_the_level_is_kept_with_the_planted_fault():
-    """Exact: at most .05, over which 400 data sets are by chance once in 10,000 times. Taken for counts they are not."""
+    """Exact: at most .05; the false alarm of 400 data sets is 1e-4. Of rows that are taken for counts it is not."""
     limit = binom.isf(1e-4, 400, 0.05)
     assert share_of_rejections(lambda y, p, w, r: asked(y, p, w, n_resamples=99, rng=r).pvalue) <= limit
     counts = share_of_rejections(
