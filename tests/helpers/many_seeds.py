@@ -29,12 +29,12 @@ def collected(arguments):
     return names or sys.exit(f"expected statistical tests, found none\n{found.stdout}{found.stderr}")
 
 
-class Failures(dict):
-    """A plugin that keeps the message of each test that fails."""
+class Failures(list):
+    """A plugin that keeps the names of tests that fail."""
 
     def pytest_runtest_logreport(self, report):
-        if report.failed:
-            self[report.nodeid] = report.longreprtext.splitlines()[-1]
+        if report.failed and report.nodeid not in self:
+            self.append(report.nodeid)
 
 
 def run(seed, names, arguments, results):

@@ -285,7 +285,7 @@ def test_failures_under_many_seeds_are_counted(tmp_path):
     """A planted failure in each of three seeds, of which one was run before; data are other ones, also at import."""
     (tmp_path / "conftest.py").write_text("import other_seeds\n\nother_seeds.use_other_seeds()\n")
     (tmp_path / "test_planted.py").write_text(PLANTED)
-    before = {"seed": 2, "arguments": ["test_planted.py"], "tests": 2, "failures": {"test_planted.py::test_fails": ""}}
+    before = {"seed": 2, "arguments": ["test_planted.py"], "tests": 2, "failures": ["test_planted.py::test_fails"]}
     (tmp_path / "lines").write_text(json.dumps(before) + "\n")
     command = [sys.executable, TESTS / "helpers" / "many_seeds.py", "1", "3", "lines", "test_planted.py"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (PROJECT, TESTS / "helpers")))}
