@@ -76,7 +76,7 @@ def test_calibrated_models_are_rarely_rejected():
     rejected = exact = 0
     for seed in range(150):
         random = np.random.default_rng([5, seed])
-        p, cluster = random.random(200), np.arange(200) // 5
+        p, cluster = random.random(320), np.arange(320) // 8
         y = (random.random(40)[cluster] < p).astype(int)
         rejected += of_clusters(y, p, cluster, n_resamples=99, rng=seed).pvalue <= 0.05
         exact += cs.calibration_test(y, p, measure="ks", n_resamples=99, rng=seed).pvalue <= 0.05
