@@ -317,11 +317,11 @@ def selected(y, p, start):
 def test_size_in_external_validation():
     rng = np.random.default_rng(7)
     found = []
-    for _ in range(2000):
+    for _ in range(5000):
         v = rng.beta(2, 3, 500)
         found.append(selected((rng.random(500) < v).astype(int), v, 1))
     statistic, degree, pvalue = map(np.array, zip(*found, strict=True))
-    assert compatible(np.count_nonzero(pvalue <= 0.05), 2000, 0.045, 0.06)
+    assert compatible(np.count_nonzero(pvalue <= 0.05), 5000, 0.045, 0.06)
     chosen = degree > 1  # where the data chose a curve the distribution differs most from chi-square
     assert compatible(np.count_nonzero(pvalue[chosen] <= 0.05), chosen.sum(), 0.03, 0.12)
     planted = stats.chi2.sf(statistic, degree + 1)  # as if the degree had been known
@@ -331,11 +331,11 @@ def test_size_in_external_validation():
 @pytest.mark.slow
 def test_size_in_internal_validation():
     rng = np.random.default_rng(8)
-    found = [selected(*fitted(rng, 500), 2) for _ in range(1500)]
+    found = [selected(*fitted(rng, 500), 2) for _ in range(3000)]
     statistic, degree, pvalue = map(np.array, zip(*found, strict=True))
-    assert compatible(np.count_nonzero(pvalue <= 0.05), 1500, 0.045, 0.065)
+    assert compatible(np.count_nonzero(pvalue <= 0.05), 3000, 0.045, 0.065)
     planted = stats.chi2.sf(statistic, degree + 1)  # the distribution of external validation
-    assert not compatible(np.count_nonzero(planted <= 0.05), 1500, 0.045, 0.065)
+    assert not compatible(np.count_nonzero(planted <= 0.05), 3000, 0.045, 0.065)
 
 
 @pytest.mark.slow
