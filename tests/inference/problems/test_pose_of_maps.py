@@ -93,19 +93,19 @@ def test_a_sample_and_its_rows_have_the_same_numbers():
     np.testing.assert_allclose(one.null_distribution, other.null_distribution, rtol=1e-12)
 
 
-def rejections(chance, tested, n_datasets=300, **options):
+def rejections(chance, tested, n_datasets=200, **options):
     """How many data sets of outcomes with these chances are rejected at 10 %."""
     random = np.random.default_rng(11)
-    p = expit(random.normal(0.2, 1.4, 80))
+    p = expit(random.normal(0.2, 1.4, 200))
     found = (
-        cs.calibration_test(random.random(80) < chance(p), p, measure="ece", rng=i, n_resamples=19, **tested)
+        cs.calibration_test(random.random(200) < chance(p), p, measure="ece", rng=i, n_resamples=19, **tested)
         for i in range(n_datasets)
     )
     return sum(each.pvalue <= 0.1 for each in found)
 
 
 def test_level_and_power_on_both_sides_of_the_map():
-    most = cs.study.most_rejections(0.1, 300, 1e-4)
+    most = cs.study.most_rejections(0.1, 200, 1e-4)
     assert rejections(halved, {"null": halved}) <= most
     assert rejections(lambda p: p, {"null": halved}) > most  # nearer to calibration than the map says
     assert rejections(lambda p: expit(logit(p) / 8), {"null": halved}) > most  # farther from it
