@@ -1,4 +1,7 @@
-"""Inputs on which every compiled function is compared with its Python source."""
+"""Inputs on which every compiled function is compared with its Python source.
+
+Together they enter every line of it. What follows a colon in a name is what one more input of the function is for.
+"""
 
 import numpy as np
 
@@ -8,6 +11,7 @@ from calibstat.bounds.curves.jumps_between_levels import Jumps
 from calibstat.bounds.curves.noise_in_cells import Grid, hidden_noise
 from calibstat.measures.bins import BLOCK
 from calibstat.resampling.binomial_tables import binomial_tables
+from calibstat.resampling.streams import GOLDEN
 
 GENERATOR = np.random.default_rng(5)
 PREDICTIONS = np.round(GENERATOR.random(30), 1)  # ties, 0 and 1
@@ -23,6 +27,7 @@ THRESHOLD = (VALUE * 2.0**63).astype(np.uint64)
 THRESHOLD_OF_ROW = np.repeat(THRESHOLD, COUNT.astype(int))
 CELL_OF_ROW = np.repeat(np.arange(M), COUNT.astype(int))
 MANY = COUNT * 40
+MIXED = np.where(np.arange(M) % 3, MANY, COUNT)
 # a path of five nodes, right, right, left, right, with a subtree hanging from each
 NODE = np.round(GENERATOR.normal(size=(12, 5)), 3) * (np.arange(12) > 0)[:, None]
 CHILD = np.array(
@@ -59,6 +64,13 @@ PARTS_OF_GROUP = (
 )
 LEVELS = Grid(4)
 NOISE = hidden_noise(12.0, 0.3, 0.4, 1, LEVELS)
+NEAR = Grid(16)  # of levels so near each other that some curves rise by more, or by less, than a limit between them
+NOISE_NEAR = hidden_noise(12.0, 0.3, 0.4, 1, NEAR)
+APART = np.append(np.linspace(0.2, 0.5, 4096), [0.8, 0.85])  # so many that blocks of blocks can be skipped
+WIDE = np.random.default_rng(7).dirichlet(np.full(75, 0.3), 4)  # more classes than a block of them holds
+WIDE[1, 3] = -0.0  # it has a sign, and is as good as 0
+WIDE[2, :9] = WIDE[2, 8::-1]
+WIDE[3, 5] = -0.25
 INPUTS = {
     "cli.large.rows_in_cells._add": lambda: (
         *(OUTCOMES == 1, PREDICTIONS + 2.0**-30 * (PREDICTIONS < 1)),
@@ -69,6 +81,12 @@ INPUTS = {
         *(np.empty((2, 20)), np.empty((2, 2, 20)), np.full(64, -1, np.int32), 0),
         *(np.stack([PREDICTIONS, PREDICTIONS[::-1]]).view(np.uint64), OUTCOMES.astype(np.int64), np.ones(30, np.int64)),
         *(np.stack([PREDICTIONS, PREDICTIONS[::-1]]), np.stack([np.stack([PREDICTIONS, PREDICTIONS[::-1]])] * 2)),
+    ),
+    "cli.large.rows_of_models._put: there is room for all": lambda: (
+        *(np.zeros(30, np.int64), np.zeros(30, np.int64), np.zeros((1, 30), np.uint64)),
+        *(np.zeros((1, 30)), np.zeros((2, 1, 30)), np.full(64, -1, np.int32), 0),
+        *(PREDICTIONS[None].view(np.uint64), OUTCOMES.astype(np.int64), np.ones(30, np.int64)),
+        *(PREDICTIONS[None], np.stack([PREDICTIONS[None]] * 2)),
     ),
     "recalibration.least_log_loss._fill_logs": lambda: (TENTHS, np.zeros((6, 3))),
     "recalibration.least_log_loss._derivatives": lambda: (np.log(TENTHS + 0.1), CLASSES, 0.7, *OF_ROWS),
@@ -149,8 +167,15 @@ INPUTS = {
         np.array([[0.3, np.inf], [0.4, np.inf], [0.5, np.inf]]),
     ),
     "bounds.isotonic_interval._pool": lambda: (COUNT, POSITIVES, *np.zeros((2, M)), np.zeros(M, np.int64)),
+    "bounds.isotonic_interval._pool: with blocks before the last": lambda: (
+        *(np.array([2.0, 2.0, 0.0, 2.0, 2.0]), np.array([0.0, 1.0, 0.0, 2.0, 0.0])),
+        *(*np.zeros((2, 5)), np.zeros(5, np.int64)),
+    ),
     "bounds.isotonic_gain.largest_gain": lambda: (
         *(np.linspace(0, 1, 100), np.arange(100) % 3 + 1.0, np.arange(100) * 7 % 5 / 5 * (np.arange(100) % 3 + 1)),
+    ),
+    "bounds.isotonic_gain.largest_gain: no running sum of a part is negative": lambda: (
+        *(np.linspace(0, 1, 100), np.ones(100), (np.arange(100) < 50) * 1.0),
     ),
     "bounds.isotonic_gain._pool": lambda: (
         *(np.array([1.0, 2.0, 0.0]), np.array([3.0, 3.0, 0.0]), np.array([1, 2, 0]), 2, 1.0, 3.0, 3),
@@ -158,12 +183,17 @@ INPUTS = {
     "bounds.isotonic_interval._best": lambda: (
         *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, 8, 0.1, 0.5, 0.3),
     ),
+    "bounds.isotonic_interval._best: the first values are too far below": lambda: (
+        *(VALUE[-3:], POSITIVES[-3:], COUNT[-3:] - POSITIVES[-3:], POSITIVES[-3:], COUNT[-3:] - POSITIVES[-3:]),
+        *(8, 0.1, 0.5, 0.3),
+    ),
     "bounds.isotonic_interval._highest": lambda: (
         *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, 8, np.array([0.125, 0.5, 1.0]), 1.96, 3.9),
     ),
     "measures.components.deviations._number": lambda: (VALUE, COUNT, 3.0, 30.0, 4, np.zeros(M, np.int64)),
     "measures.components.local_components._deviance": lambda: (3.0, 5.0, 2.0, 6.0),
     "measures.components.local_components._surprise": lambda: (3.0,),
+    "measures.components.local_components._surprise: far out": lambda: (3000.0,),
     "measures.components.local_components._largest": lambda: (
         *(np.array([[2.0, 0.5, 1.0], [4.0, 3.0, 7.5]]), np.array([2, 2, 64]), np.array([True, True, True])),
         np.zeros((2, 4)),
@@ -200,6 +230,7 @@ INPUTS = {
         *(calibstat.monitoring.directions.TABLE, VALUE, COUNT, POSITIVES),
     ),
     "monitoring.evidence._log_sum": lambda: (np.array([0.5, -np.inf, 2.0]),),
+    "monitoring.evidence._log_sum: of zeros": lambda: (np.full(3, -np.inf),),
     "monitoring.evidence._log_add": lambda: (0.5, -2.0),
     "monitoring.evidence._add_period": lambda: (
         *(np.array([0.5, -np.inf]), np.array([1.0, -2.0]), -0.5, -1.0, np.log([0.25, 0.75])),
@@ -249,15 +280,24 @@ INPUTS = {
         *(TENTHS, TENTHS.view(np.int64), np.ones(1).view(np.int64)[0], 1e-6),
         *(np.zeros(6, np.int64), np.zeros(6, np.int64)),
     ),
+    "data.predictions._check_vectors: many classes, signs and a bad row": lambda: (
+        *(WIDE, WIDE.view(np.int64), np.ones(1).view(np.int64)[0], 1e-6),
+        *(np.zeros(4, np.int64), np.zeros(4, np.int64)),
+    ),
     "data.cell_sums._vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES, np.arange(1.0, 7.0), 21.0),
     "measures.bins._sorted_sums": lambda: (VALUE, COUNT, POSITIVES, 3, np.zeros((3, 3))),
     "measures.bins._column_sums": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 4))),
+    "measures.bins._column_sums: rows in the first bin": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 2))),
     "resampling.multiclass_labels.thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),
     "resampling.multiclass_labels.guide_words": lambda: (CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
     "resampling.vector_sums._labels_in_cells": lambda: (START, 1, 3, TENTHS, OWN, 3, np.zeros((9, 4), np.int32)),
     "resampling.multiclass_labels.draw_classes": lambda: (
         *(STARTS, 3, CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
         *(np.zeros(5, np.uint64), np.zeros(5, np.int64)),
+    ),
+    "resampling.multiclass_labels.draw_classes: many classes": lambda: (
+        *(np.arange(20, dtype=np.uint64) * START, 3, (np.linspace(0.05, 1, 400) ** 2 * 2.0**63).astype(np.uint64)),
+        *(np.zeros(256, np.int64), np.zeros(20, np.uint64), np.zeros(20, np.int64)),
     ),
     "resampling.multiclass_labels._labels": lambda: (START, 1, 3, TENTHS, np.zeros((4, 6), np.int64)),
     "resampling.multiclass_pairs.draw_rows": lambda: (START, np.zeros(50, np.int64)),
@@ -283,8 +323,15 @@ INPUTS = {
         *(np.array([[0.5, 1], [0.6, np.inf], [0.25, 0.396]]), np.empty((0, 0), np.int64)),
         *(np.array([[1.0, 0.5], [0.2, 0], [1, 1]]), np.array([1.0, 2, 0])),
     ),
+    "measures.gce._errors: with places": lambda: (
+        *(VECTORS, np.array([[0, 1, 2], [2, 0, 1]]), np.full(3, -1), 0.01),
+        *(np.array([[1.0, 1], [2, 0], [1, 1]]), np.array([[0.5, 1], [0.85, 0], [0.25, 0.396]])),
+        *(np.array([[0.5, 1], [0.6, np.inf], [0.25, 0.396]]), np.array([[0, 2, 4], [1, 6, 6], [6, 2, 5]])),
+        *(np.array([[1.0, 0.5], [0.2, 0], [1, 1]]), np.array([1.0, 2, 0])),
+    ),
     "measures.gce._place": lambda: (0.6, 1, -1, 0.05, 2, np.array([[0.3, np.inf], [0.5, 0.7]]), 2),
     "measures.simplex_cells._grow": lambda: (SIMPLEX, 4, False),
+    "measures.simplex_cells._grow: at medians": lambda: (SIMPLEX, 4, True),
     "measures.simplex_cells._widest": lambda: (SIMPLEX, np.arange(3, 20)),
     "measures.simplex_cells._median": lambda: (SIMPLEX, np.arange(3, 20), 2),
     "measures.simplex_cells._part": lambda: (SIMPLEX, np.arange(30), 2, 0.5, np.zeros(30, np.int64)),
@@ -292,7 +339,14 @@ INPUTS = {
         *(VALUE, VALUE, np.stack((COUNT, POSITIVES)), 0.5),
         calibstat.measures.regression_ce._expansion(),
     ),
+    "measures.regression_ce._gaussian_sums: blocks without points or rows": lambda: (
+        *(VALUE[::4].copy(), VALUE, np.stack((COUNT, POSITIVES)), 0.08),
+        calibstat.measures.regression_ce._expansion(),
+    ),
     "measures.regression_ce._epanechnikov_sums": lambda: (VALUE, VALUE, np.stack((COUNT, POSITIVES)), 0.15),
+    "measures.regression_ce._epanechnikov_sums: rows in a block without points": lambda: (
+        *(VALUE[2::5].copy(), VALUE, np.stack((COUNT, POSITIVES)), 0.15),
+    ),
     "classical.condensed_logits._add_moments": lambda: (
         *(np.log(INSIDE / (1 - INSIDE)), COUNT, POSITIVES, np.array([0, 4]), np.array([3, M]), np.zeros((2, 2, 12))),
     ),
@@ -362,6 +416,9 @@ INPUTS = {
         np.append(np.arange(0, VALUE.size, 2), VALUE.size),
     ),
     "measures.interval_ce._cheapest": lambda: (VALUE, COUNT, POSITIVES),
+    "measures.interval_ce._cheapest: blocks that are skipped": lambda: (
+        *(APART, np.full(APART.size, 1 / APART.size), (APART + 0.1 * (-1.0) ** np.arange(APART.size)) / APART.size),
+    ),
     "measures.interval_ce._windows": lambda: (VALUE, RESIDUAL, 0.25),
     "measures.interval_ce._windows_witness": lambda: (VALUE, RESIDUAL, 0.25),
     "bounds.laplace._add_squares": lambda: (
@@ -373,7 +430,7 @@ INPUTS = {
     "bounds.laplace.signed_pairs": lambda: (
         *(VALUE, RESIDUAL, np.arange(M), np.arange(70 * (M // 8 + 1), dtype=np.uint8).reshape(70, -1), 0.5),
     ),
-    "bounds.laplace._near_pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), 0.002),
+    "bounds.laplace._near_pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), 0.01),
     "bounds.laplace._pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), np.arange(M, 0, -1), 0.2),
     "bounds.square_bound._largest_products": lambda: (VALUE, RESIDUAL, np.arange(M)),
     "measures.kernel_ce._gaussian_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
@@ -381,15 +438,25 @@ INPUTS = {
     "measures.post_processing_gap._move": lambda: (NODE.copy(), 2, 0.25),
     "measures.post_processing_gap._splay": lambda: (NODE.copy(), CHILD.copy(), PATH, SIDE, 5),
     "measures.post_processing_gap._improved": lambda: (VALUE, COUNT, POSITIVES),
+    "measures.post_processing_gap._improved: predictions without rows": lambda: (
+        *(VALUE, COUNT * (np.arange(M) % 3 > 0), POSITIVES * (np.arange(M) % 3 > 0)),
+    ),
     "measures.smooth_ce._rise": lambda: (HEAP.copy(), 4, 0.7, 0.1),
     "measures.smooth_ce._sink": lambda: (HEAP.copy(), 6, 0.1, 0.3),
+    "measures.smooth_ce._sink: above its children": lambda: (HEAP.copy(), 6, 0.85, 0.3),
     "measures.smooth_ce._fit_rising": lambda: (VALUE, np.cumsum(np.abs(RESIDUAL)) * (1 - 2 * VALUE) ** 2),
+    "measures.smooth_ce._fit_rising: at the same place twice": lambda: (
+        *(np.linspace(0, 1, 6), np.array([0.25, 0.25, 0.5, 0.125, 0.125, 0.5])),
+    ),
     "measures.smooth_ce._largest_weight": lambda: (VALUE, np.round(8 * RESIDUAL)),
     "measures.smooth_ece._share_out": lambda: (VALUE, RESIDUAL, np.zeros(80)),
     "measures.smooth_ece.integral": lambda: (RESIDUAL,),
     "measures.losses._squared_error": lambda: (VALUE, COUNT, POSITIVES),
     "measures.losses._negative_log_likelihood": lambda: (VALUE[1:-1], COUNT[1:-1], POSITIVES[1:-1]),
     "resampling.poisson_binomial._of_ties": lambda: (3, CELL, INSIDE, MANY),
+    "resampling.poisson_binomial._of_ties: more room is needed": lambda: (
+        *(3, np.arange(3), np.array([0.3, 0.5, 0.7]), np.full(3, 2000.0)),
+    ),
     "resampling.poisson_binomial._add_rows": lambda: (
         *(CELL, VALUE, COUNT.astype(np.int64), np.array([0, 2, 1]), np.array([0, 1, 3, 5])),
         *(np.array([1.0, 0.25, 0.75, 0.5, 0.5]), *np.zeros((2, 40)), np.zeros(3, np.int64), np.zeros(4, np.int64)),
@@ -398,6 +465,9 @@ INPUTS = {
     "inference.auditing.other_rows._starts": lambda: (VALUE, COUNT, 4),
     "inference.auditing.other_rows._of_strata": lambda: (
         *(INSIDE, np.floor(COUNT / 2), COUNT - np.floor(COUNT / 2), np.array([0, 2, 5, 6, M]), POSITIVES),
+    ),
+    "inference.auditing.other_rows._of_strata: a large stratum": lambda: (
+        *(INSIDE, 9 * COUNT, COUNT, np.array([0, 4, M]), COUNT),
     ),
     "inference.auditing.other_rows._alike": lambda: (0.305, 0.302, 3.0, 5.0, 4.0),
     "inference.auditing.other_rows._step": lambda: (20.0, 50.0, 30.0, 7.0),
@@ -409,6 +479,10 @@ INPUTS = {
     "inference.auditing.other_rows._tails": lambda: (np.array([0.2, 0.5, 0.3]), -1.0, 0.3),
     "inference.auditing.other_rows._appended": lambda: (VALUE.copy(), M - 1, COUNT[:3].copy()),
     "inference.auditing.other_rows._sum": lambda: (*PARTS_OF_GROUP, 0.7),
+    "inference.auditing.other_rows._sum: negligible ends": lambda: (
+        *(np.array([0, 3, 7]), np.array([1e-14, 1.0, 1e-14, 1e-12, 0.5, 0.5, 1e-12]), np.array([1.0, 3.0])),
+        *(np.empty((0, 3)), 0.7),
+    ),
     "resampling.poisson_binomial.convolve": lambda: (np.array([0.2, 0.8]), np.array([0.1, 0.4, 0.5])),
     "resampling.poisson_binomial._binomial_pmf": lambda: (50.0, 0.3),
     "resampling.streams.word": lambda: (START, 7),
@@ -417,7 +491,10 @@ INPUTS = {
     "resampling.streams.next_uniform": lambda: (np.array([START]),),
     "bounds.curves.noise_in_cells._expectations": lambda: (12, 0.3, 0.4, 1, np.linspace(0, 1, 9), 3),
     "bounds.curves.noise_in_cells._log_expectation": lambda: (12, 0.3, np.exp(-0.4 * np.abs(np.arange(13) - 3.6)), 0.4),
+    "bounds.curves.noise_in_cells._log_expectation: of hardly anything": lambda: (12, 0.3, np.full(13, 1e-300), 0.4),
     "bounds.curves.noise_in_cells._by_jensen": lambda: (12, 0.3, 0.4, 2, 0.7),
+    "bounds.curves.noise_in_cells._by_jensen: at the prediction": lambda: (12, 0.3, 0.4, 2, 0.3),
+    "bounds.curves.noise_in_cells._by_jensen: near the prediction": lambda: (12, 0.3, 0.4, 1, 0.31),
     "bounds.curves.linked_cells._losses": lambda: (
         *(VALUE, COUNT, np.array([0, 4, M]), np.array([COUNT[:4].sum(), COUNT[4:].sum()]), 2, np.linspace(0, 1, 5)),
     ),
@@ -426,12 +503,27 @@ INPUTS = {
         *(NOISE.kappa[:-1], 0.8, np.outer(np.arange(9), [0.3, 0.1, 0.0, 0.1, 0.3]), LEVELS.level),
         *Jumps.of(LEVELS, 1).arrays[1:],
     ),
+    "bounds.curves.linked_cells._next: some rises are too wide": lambda: (
+        *(np.linspace(0, 1, 17), NOISE_NEAR.even.bound, np.zeros(17), *(2 * [NOISE_NEAR.even.fall[:-1]])),
+        *(NOISE_NEAR.even.bend, NOISE_NEAR.kappa[:-1], 0.3, np.outer(np.arange(9), np.abs(NEAR.level - 0.4))),
+        *(NEAR.level, *Jumps.of(NEAR, 1).arrays[1:]),
+    ),
     "bounds.curves.linked_cells._add_far_jumps": lambda: (
         *(np.linspace(0, 1, 5), np.zeros(5), NOISE.any.bound, *(2 * [NOISE.any.fall[:-1]]), 0.3),
         *(np.array([0.3, 0.1, 0.0, 0.1, 0.3]), LEVELS.level, *Jumps.of(LEVELS, 2).arrays),
     ),
+    "bounds.curves.linked_cells._add_far_jumps: some jumps are near": lambda: (
+        *(np.linspace(0, 1, 17), np.zeros(17), NOISE_NEAR.any.bound, *(2 * [NOISE_NEAR.any.fall[:-1]]), 0.6),
+        *(np.abs(NEAR.level - 0.4), NEAR.level, *Jumps.of(NEAR, 2).arrays),
+    ),
     "resampling.streams._stirling_tail": lambda: (12.0,),
     "resampling.streams.binomial": lambda: (np.array([START]), 500.0, 0.3),
+    # the first word is mix(0) = 0, from which follows a number far below 0
+    "resampling.streams.binomial: the first proposal is rejected": lambda: (
+        np.zeros(1, np.uint64) - GOLDEN,
+        500.0,
+        0.3,
+    ),
     "resampling.binary_labels._labels_of_rows": lambda: (START, THRESHOLD, np.zeros(M)),
     "resampling.binary_labels._fill_rows": lambda: (
         *(THRESHOLD, VALUE, 30.0, 7, np.ones(M), STARTS, np.zeros((M, 5))),
@@ -440,7 +532,7 @@ INPUTS = {
         *(THRESHOLD, VALUE, 30.0, 7, COUNT, np.linspace(1, 2, 30), STARTS, np.zeros((M, 5))),
     ),
     "resampling.binary_labels._fill_tied": lambda: (
-        *(THRESHOLD, VALUE, 30.0, 7, MANY, VALUE, *TABLES, STARTS, np.zeros((M, 5))),
+        *(THRESHOLD, VALUE, 30.0, 7, MIXED, VALUE, *TABLES, STARTS, np.zeros((M, 5))),
     ),
     "resampling.binomial_tables._fill_tables": lambda: (
         *(MANY, VALUE, 61 * (np.arange(M) > 2), np.zeros(M, np.int64), np.zeros(M + 1, np.int64)),
@@ -451,6 +543,10 @@ INPUTS = {
         *(np.array([0.2, 0.4, 0.4, 0.5, 0.4]), np.zeros(5), np.zeros(512, np.int64), 30.0, ROWS / 60),
         np.zeros((3, 20)),
     ),
+    "resampling.binary_cells._cells_from_distributions: steps after the guide": lambda: (
+        *(np.arange(20, dtype=np.uint64) * START, 1, np.array([0, 2]), np.array([0, 300, 900])),
+        *(np.full(900, 1 / 512), np.zeros(900), np.zeros(512, np.int64), 30.0, ROWS / 60, np.zeros((3, 20))),
+    ),
     "measures.kinds.one_pass.share": lambda: (np.zeros((9, 2)), VALUE, np.stack([RESIDUAL, -RESIDUAL], axis=1)),
     "resampling.one_pass_pairs._add_block": lambda: (
         *(np.array([START, START]), np.array([3000, 900]), 2000, np.arange(900) // 3, np.sin(np.arange(900.0))),
@@ -460,7 +556,9 @@ INPUTS = {
     "resampling.binary_pairs._pairs": lambda: (
         *(START, CELL_OF_ROW, (CELL_OF_ROW % 2).astype(np.float64), np.zeros(M), np.zeros(M)),
     ),
+    "resampling.binary_pairs._pairs: no ties": lambda: (START, np.arange(30), OUTCOMES, *np.zeros((2, 30))),
     "resampling.binary_pairs._sums": lambda: (START, CELL_OF_ROW, np.sin(CELL_OF_ROW), VALUE, np.zeros(M)),
+    "resampling.binary_pairs._sums: no ties": lambda: (START, np.arange(30), OUTCOMES, PREDICTIONS, np.zeros(30)),
     "resampling.binary_pairs._relabelled_rows": lambda: (
         *(START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
     ),
@@ -468,6 +566,10 @@ INPUTS = {
     "resampling.binary_pairs._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),
     "resampling.binary_cells._rows_in_cells": lambda: (
         *(STARTS.copy(), 3, ROWS, THRESHOLD_OF_ROW, True),
+        *np.zeros((3, 8, ROWS.size)),
+    ),
+    "resampling.binary_cells._rows_in_cells: with their outcomes": lambda: (
+        *(STARTS.copy(), 3, ROWS, THRESHOLD_OF_ROW >> np.uint64(13) | np.uint64(2**62), False),
         *np.zeros((3, 8, ROWS.size)),
     ),
     "resampling.binary_cells._sum_redrawn": lambda: (START, 50, THRESHOLD_OF_ROW),
