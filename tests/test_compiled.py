@@ -2,10 +2,12 @@
 
 import ast
 import gc
+import linecache
 import os
 import subprocess
 import sys
 import textwrap
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,8 @@ from numba.core.registry import CPUDispatcher
 
 import calibstat
 from calibstat.compiled import IN_ARRAYS, OPTIONS
+
+FUNCTIONS = compiled_functions()
 
 
 def numbers(found):
@@ -41,37 +45,82 @@ def of(name):
     return name.partition(":")[0]
 
 
+@contextmanager
+def without_compiled_code():
+    """What a function calls is plain Python as well, wherever it is from."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in modules():
+            for called, other in list(vars(module).items()):
+                if isinstance(other, CPUDispatcher):
+                    patch.setattr(module, called, other.py_func)
+        yield
+
+
+def lines_not_entered(function, makers):
+    """The lines of a Python function that none of these inputs enters."""
+    code, entered = function.__code__, set()
+
+    def line(frame, event, argument):
+        entered.add(frame.f_lineno)
+        return line
+
+    def call(frame, event, argument):
+        return line if frame.f_code is code else None
+
+    before = sys.gettrace()
+    with np.errstate(over="ignore"):
+        for make in makers:
+            arguments = make()
+            sys.settrace(call)
+            try:
+                function(*[np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments])
+            finally:
+                sys.settrace(before)
+    return sorted({n for *_, n in code.co_lines() if n is not None and n > code.co_firstlineno} - entered)
+
+
 def test_every_compiled_function_has_an_input():
-    assert set(compiled_functions()) == {of(name) for name in INPUTS}
+    assert set(FUNCTIONS) == {of(name) for name in INPUTS}
+    assert set(IN_ARRAYS) <= {f"calibstat.{name}" for name in FUNCTIONS}
+
+
+def test_inputs_enter_every_line():
+    left_out = {}
+    with without_compiled_code():
+        for name, function in FUNCTIONS.items():
+            makers = [make for other, make in INPUTS.items() if of(other) == name]
+            if lines := lines_not_entered(function.py_func, makers):
+                left_out[name] = lines
+    assert left_out == {}
+
+
+def test_a_line_that_no_input_enters_is_found():
+    name = "monitoring.evidence._log_sum"
+    (line,) = lines_not_entered(FUNCTIONS[name].py_func, [INPUTS[name]])
+    assert linecache.getline(FUNCTIONS[name].py_func.__code__.co_filename, line).strip() == "return highest"
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_compiled_function_equals_python(name, monkeypatch):
-    functions = compiled_functions()
-
+def test_compiled_function_equals_python(name):
     def plain(*arguments):
-        with monkeypatch.context() as patch:
-            for module in modules():
-                for called, other in list(vars(module).items()):
-                    if isinstance(other, CPUDispatcher):  # what it calls is plain Python as well, wherever it is from
-                        patch.setattr(module, called, other.py_func)
-            return functions[of(name)].py_func(*arguments)
+        with without_compiled_code():
+            return FUNCTIONS[of(name)].py_func(*arguments)
 
-    check_compiled(functions[of(name)], plain, INPUTS[name])
+    check_compiled(FUNCTIONS[of(name)], plain, INPUTS[name])
 
 
 @pytest.mark.parametrize("name", [name for name in INPUTS if f"calibstat.{of(name)}" in IN_ARRAYS])
 def test_function_of_arrays_equals_the_compiled_one(name):
     """What is called in its place without Numba: the same numbers, where it fills them in too, and the same draws."""
-    check_compiled(compiled_functions()[of(name)], IN_ARRAYS[f"calibstat.{of(name)}"], INPUTS[name])
+    check_compiled(FUNCTIONS[of(name)], IN_ARRAYS[f"calibstat.{of(name)}"], INPUTS[name])
 
 
 def test_a_wrong_compiled_function_is_found():
     name = "measures.components.local_components._deviance"
-    function = compiled_functions()[name]
+    function = FUNCTIONS[name]
     with pytest.raises(AssertionError):
         check_compiled(function, lambda *a: function.py_func(*a) * (1 + 1e-9), INPUTS[name])
-    function = compiled_functions()["measures.bins._row_sums"]
+    function = FUNCTIONS["measures.bins._row_sums"]
     with pytest.raises(AssertionError):  # the result alone would not show it: what was filled in is compared too
         check_compiled(function, lambda *a: False, INPUTS["measures.bins._row_sums"])
 

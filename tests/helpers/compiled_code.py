@@ -2,12 +2,14 @@
 
 import importlib
 import pkgutil
+from functools import cache
 
 from numba.core.registry import CPUDispatcher
 
 import calibstat
 
 
+@cache
 def modules():
     return [importlib.import_module(m.name) for m in pkgutil.walk_packages(calibstat.__path__, "calibstat.")]
 

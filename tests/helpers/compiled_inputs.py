@@ -1,6 +1,6 @@
 """Inputs on which every compiled function is compared with its Python source.
 
-Together they enter every line of it. What follows a colon in a name is what one more input of the function is for.
+The inputs of a function enter every line of it. A name may go on after a colon, for one more input of a function.
 """
 
 import numpy as np
@@ -183,6 +183,9 @@ INPUTS = {
     "bounds.isotonic_interval._best": lambda: (
         *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, 8, 0.1, 0.5, 0.3),
     ),
+    "bounds.isotonic_interval._best: no gain has to be large": lambda: (
+        *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, 8, -1.0, 0.5, 0.3),
+    ),
     "bounds.isotonic_interval._best: the first values are too far below": lambda: (
         *(VALUE[-3:], POSITIVES[-3:], COUNT[-3:] - POSITIVES[-3:], POSITIVES[-3:], COUNT[-3:] - POSITIVES[-3:]),
         *(8, 0.1, 0.5, 0.3),
@@ -330,6 +333,9 @@ INPUTS = {
         *(np.array([[1.0, 0.5], [0.2, 0], [1, 1]]), np.array([1.0, 2, 0])),
     ),
     "measures.gce._place": lambda: (0.6, 1, -1, 0.05, 2, np.array([[0.3, np.inf], [0.5, 0.7]]), 2),
+    "measures.gce._place: below the threshold": lambda: (
+        *(0.04, 1, -1, 0.05, 2, np.array([[0.3, np.inf], [0.5, 0.7]]), 2),
+    ),
     "measures.simplex_cells._grow": lambda: (SIMPLEX, 4, False),
     "measures.simplex_cells._grow: at medians": lambda: (SIMPLEX, 4, True),
     "measures.simplex_cells._widest": lambda: (SIMPLEX, np.arange(3, 20)),
@@ -358,6 +364,8 @@ INPUTS = {
         *(np.array([0, 0, 2]), np.array([M, 2, M]), np.array([0, 1, 3]), VALUE, COUNT, POSITIVES, np.zeros(2)),
     ),
     "measures.skce._row": lambda: (COLUMNS, DEVIATIONS, 12, 2, True, True, 0.5, np.empty(10)),
+    "measures.skce._row: Laplace kernel": lambda: (COLUMNS, DEVIATIONS, 12, 2, False, True, 0.5, np.empty(10)),
+    "measures.skce._row: of total variation": lambda: (COLUMNS, DEVIATIONS, 12, 2, False, False, 0.5, np.empty(10)),
     "measures.skce.pair_sums": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5),
     "measures.skce.matched_sums": lambda: (
         *(COLUMNS, DEVIATIONS, np.arange(60, dtype=np.uint8).reshape(3, 20) // 2 % 3, 9, False, True, 0.5),
@@ -442,6 +450,7 @@ INPUTS = {
         *(VALUE, COUNT * (np.arange(M) % 3 > 0), POSITIVES * (np.arange(M) % 3 > 0)),
     ),
     "measures.smooth_ce._rise": lambda: (HEAP.copy(), 4, 0.7, 0.1),
+    "measures.smooth_ce._rise: to the head": lambda: (HEAP.copy(), 6, 0.95, 0.1),
     "measures.smooth_ce._sink": lambda: (HEAP.copy(), 6, 0.1, 0.3),
     "measures.smooth_ce._sink: above its children": lambda: (HEAP.copy(), 6, 0.85, 0.3),
     "measures.smooth_ce._fit_rising": lambda: (VALUE, np.cumsum(np.abs(RESIDUAL)) * (1 - 2 * VALUE) ** 2),
@@ -475,6 +484,7 @@ INPUTS = {
     "inference.auditing.other_rows._of_many": lambda: (200.0, 50.0, 30.0, 0.7),
     "inference.auditing.other_rows._leaning": lambda: (np.array([0.2, 0.5, 0.3]), 0.7),
     "inference.auditing.other_rows._part": lambda: (1, *PARTS_OF_GROUP, 0.7),
+    "inference.auditing.other_rows._part: a large stratum": lambda: (2, *PARTS_OF_GROUP, 0.7),
     "inference.auditing.other_rows._moments": lambda: (*PARTS_OF_GROUP, -0.7),
     "inference.auditing.other_rows._tails": lambda: (np.array([0.2, 0.5, 0.3]), -1.0, 0.3),
     "inference.auditing.other_rows._appended": lambda: (VALUE.copy(), M - 1, COUNT[:3].copy()),
@@ -491,6 +501,8 @@ INPUTS = {
     "resampling.streams.next_uniform": lambda: (np.array([START]),),
     "bounds.curves.noise_in_cells._expectations": lambda: (12, 0.3, 0.4, 1, np.linspace(0, 1, 9), 3),
     "bounds.curves.noise_in_cells._log_expectation": lambda: (12, 0.3, np.exp(-0.4 * np.abs(np.arange(13) - 3.6)), 0.4),
+    "bounds.curves.noise_in_cells._log_expectation: no event": lambda: (12, 0.3, np.linspace(1, 0.1, 13), 0.0),
+    "bounds.curves.noise_in_cells._log_expectation: all events": lambda: (12, 0.3, np.linspace(1, 0.1, 13), 1.0),
     "bounds.curves.noise_in_cells._log_expectation: of hardly anything": lambda: (12, 0.3, np.full(13, 1e-300), 0.4),
     "bounds.curves.noise_in_cells._by_jensen": lambda: (12, 0.3, 0.4, 2, 0.7),
     "bounds.curves.noise_in_cells._by_jensen: at the prediction": lambda: (12, 0.3, 0.4, 2, 0.3),
@@ -517,9 +529,14 @@ INPUTS = {
         *(np.abs(NEAR.level - 0.4), NEAR.level, *Jumps.of(NEAR, 2).arrays),
     ),
     "resampling.streams._stirling_tail": lambda: (12.0,),
+    "resampling.streams._stirling_tail: of a small number": lambda: (3.0,),
     "resampling.streams.binomial": lambda: (np.array([START]), 500.0, 0.3),
-    # the first word is mix(0) = 0, from which follows a number far below 0
-    "resampling.streams.binomial: the first proposal is rejected": lambda: (
+    # the first word is mix(0) = 0
+    "resampling.streams.binomial: no rows": lambda: (np.array([START]), 0.0, 0.3),
+    "resampling.streams.binomial: a small mean of the other outcome": lambda: (np.array([START]), 20.0, 0.7),
+    "resampling.streams.binomial: a proposal is accepted by its bound": lambda: (np.array([4], np.uint64), 500.0, 0.3),
+    "resampling.streams.binomial: a proposal is rejected by its bound": lambda: (np.array([10], np.uint64), 500.0, 0.3),
+    "resampling.streams.binomial: the first proposal is below 0": lambda: (
         np.zeros(1, np.uint64) - GOLDEN,
         500.0,
         0.3,
