@@ -228,7 +228,7 @@ INPUTS = {
     "bounds.joint_moments._prefixes": lambda: (TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float)),
     "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, np.zeros((11, 20))),
     "measures.smooth_ce._on_grid": lambda: (VALUE, RESIDUAL),
-    "measures.smooth_ce._largest_sum": lambda: (np.sin(np.arange(513.0)), np.abs(np.cos(np.arange(513.0))), 1),
+    "measures.smooth_ce._largest_sum": lambda: (np.sin(np.arange(65.0)), np.abs(np.cos(np.arange(65.0))), 2),
     "monitoring.directions._log_likelihood_ratios": lambda: (
         *(calibstat.monitoring.directions.TABLE, VALUE, COUNT, POSITIVES),
     ),
