@@ -46,10 +46,13 @@ def shifted(rng, seed):
 
 
 def is_entropy(rng):
-    """Whether NumPy makes a sequence of it: a whole number or a list of what it makes sequences of."""
-    if isinstance(rng, list | tuple):
-        return all(map(is_entropy, rng))
-    return isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0
+    """Whether NumPy makes a sequence of it: a whole number or a list of whole numbers."""
+    return all(map(is_whole, rng)) if isinstance(rng, list | tuple) else is_whole(rng)
+
+
+def is_whole(number):
+    """Whether it is a whole number of at least 0."""
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and number >= 0
 
 
 def use_other_seeds():

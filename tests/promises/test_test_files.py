@@ -252,7 +252,7 @@ def names_one_that_is_limited():
 
 def test_another_seed_is_another_generator():
     sequence = np.random.SeedSequence([5, 6]).spawn(2)[1]
-    for given in (5, np.int64(5), [5, 6], [5, [6, 7]], sequence):
+    for given in (5, np.int64(5), [5, 6], (5, np.int64(6)), sequence):
         drawn = [np.random.default_rng(other_seeds.shifted(given, seed)).random() for seed in (1, 2, 2)]
         assert np.random.default_rng(given).random() != drawn[0] != drawn[1] == drawn[2]
     assert streams.key_of(other_seeds.shifted(5, 1)) not in (
