@@ -36,13 +36,16 @@ def test_clusters_stay_together_whatever_their_names():
 
 
 def test_repeats_are_independent_and_the_first_is_the_only_one_of_one():
-    """Two rows share a fold in both of two repeats in about (39 / 199)^2 = .038 of the pairs."""
+    """Pairs of rows that share a fold in both of two repeats are 4 X + 700, X of chi squared with 16 degrees.
+
+    Of 25 pairs of folds each has 8 rows on average, and X is the sum of (rows - 8)^2 / 8. Their squares sum to
+    8 X + 25 8^2, of which 200 less and a half are pairs.
+    """
     fold = repeated_folds(key_of(1), 200, 5, 2)
     assert fold[:, 0].tolist() == folds(key_of(1), 200, 5).tolist()
     together = [column[:, None] == column for column in fold.T]
     pairs = np.triu(together[0] & together[1], 1).sum()
-    assert stats.binom.cdf(pairs, 199 * 100, 0.0384) > 1e-4
-    assert stats.binom.sf(pairs - 1, 199 * 100, 0.0384) > 1e-4
+    assert 1e-4 < stats.chi2.sf((pairs - 700) / 4, 16) < 1 - 1e-4
 
 
 def test_seeds_of_fits_differ_and_are_what_numpy_takes():

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 from simulation_files import study_file, study_part
 
 import calibstat as cs
@@ -159,7 +159,8 @@ def misses(limit, measure, data_sets=4000):
 
 def is_nominal(count, data_sets):
     """Whether a count is that of the nominal probability, which 7999 inner draws move by at most .006."""
-    return cs.study.most_rejections(NOMINAL + 0.006, data_sets, FALSE_ALARM) >= count >= 0.5 * NOMINAL * data_sets
+    least = binom.ppf(FALSE_ALARM, data_sets, NOMINAL - 0.006)
+    return least <= count <= cs.study.most_rejections(NOMINAL + 0.006, data_sets, FALSE_ALARM)
 
 
 @pytest.mark.parametrize("measure", ["ece", "ks", "kernel_ce"])
@@ -183,7 +184,7 @@ def test_of_a_fixed_model_the_mirror_is_the_honest_end_or_longer(measure):
 def test_the_mirror_breaks_where_a_learner_corrects_too_much():
     """A = 2 I: T = 2 ||G|| and S = -G, of which T less ||S|| is ||G||: the triangle is exact."""
     found = misses(limit_of("any linear map", matrix=2 * np.eye(8)), "ece", 1000)
-    assert found.mirror > 0.2 * found.data_sets
+    assert found.mirror > 0.1 * found.data_sets  # it misses more than a third, and .025 are promised
     assert is_nominal(found.triangle, found.data_sets)
 
 
