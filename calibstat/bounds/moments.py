@@ -64,9 +64,9 @@ class Moments(ABC):
         """Return the sum of weight times contribution with its moments; of the third see `central_third`."""
 
     @property
+    @abstractmethod
     def is_central(self) -> bool:
         """Whether third moments of weighted sums are about the mean, and not about 0."""
-        return True
 
     def central_third(self, sums: Sums) -> float:
         """Return the third moment about the mean of what each row, or cluster, adds, from moments of a sum."""

@@ -380,9 +380,6 @@ class ClassTable(TableOfRows):
         """Return the table for norms that weigh the cells of one class alone."""
         return replace(self, one_class=True)
 
-    def witness_signs(self, theta: np.ndarray) -> np.ndarray:
-        return np.asarray(np.sign(theta))
-
     @property
     def columns(self) -> int:
         return self.sums.predictions.n_classes

@@ -122,13 +122,13 @@ class Observations(ABC):
         """
 
     @property
+    @abstractmethod
     def effective_n(self) -> float | None:
         """The number of rows of equal weight that say about as much as these rows with their weights; None without."""
-        return None
 
+    @abstractmethod
     def weights_note(self) -> str:
         """Say how rows with weights, or in cells, were taken; "" of others."""
-        return ""
 
     def null_given_weights(self, null: Null) -> Null:
         """Return a null hypothesis as one given the weights, if rows have weights."""

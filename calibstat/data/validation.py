@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,12 +89,14 @@ def ready(array: np.ndarray, dtype: type) -> np.ndarray:
 
 def not_a_number(array: np.ndarray, name: str) -> ValueError:
     """Return the error that names the first entry that is not a number."""
-    for row, entry in enumerate(array.ravel().tolist()):
+    columns = array.size // len(array)
+    for k, entry in enumerate(array.ravel().tolist()):
         try:
             float(entry)
         except (TypeError, ValueError, OverflowError):
-            return ValueError(f"expected numbers in {name}, found {short(entry)} at row {row}")
-    return ValueError(f"expected numbers in {name}, found dtype {array.dtype}")
+            return ValueError(f"expected numbers in {name}, found {short(entry)} at row {k // columns}")
+    first = short(str(array.flat[0]))  # texts of numbers, or dates in nanoseconds
+    return ValueError(f"expected numbers in {name}, found {first} of dtype {array.dtype} at row 0")
 
 
 # --- outcomes 0 and 1, and the probability of 1 -----------------------------------------------------------------------
@@ -143,12 +145,10 @@ def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:
         y_true, y_prob = Given.OUTCOMES, Given.PREDICTIONS
         swapped = "expected (", y_true, ", ", y_prob, "), but they look swapped: found every "
         return RowsError(*swapped, y_prob, " 0 or 1 and some ", y_true, " not")
-    try:
-        check_all(outcome, "0 or 1", y, Given.OUTCOMES, advice_of_outcomes(y))
-        check_all((p >= 0) & (p <= 1), "a probability from 0 to 1", p, Given.PREDICTIONS, advice_of_scale(p))
-    except ValueError as error:
-        return error
-    raise AssertionError("row_error was called on good rows")
+    if not outcome.all():
+        return first_error(outcome, "0 or 1", y, Given.OUTCOMES, advice_of_outcomes(y))
+    good = (p >= 0) & (p <= 1)
+    return first_error(good, "a probability from 0 to 1", p, Given.PREDICTIONS, advice_of_scale(p))
 
 
 def outcomes_of_rows(y_true: object) -> np.ndarray:
@@ -200,9 +200,16 @@ def check_all(
 ) -> None:
     """Raise unless every row is good; name the first bad one."""
     if not good.all():
-        row = int(np.argmin(good))
-        entry = short(entries[row : row + 1].tolist()[0])
-        raise RowsError(f"expected {expected}, found {entry} in ", Entry(name, row), *advice)
+        raise first_error(good, expected, entries, name, advice)
+
+
+def first_error(
+    good: np.ndarray, expected: str, entries: np.ndarray, name: Given | str, advice: Sequence[Part]
+) -> RowsError:
+    """Return the error that names the first bad row."""
+    row = int(np.argmin(good))
+    entry = short(entries[row : row + 1].tolist()[0])
+    return RowsError(f"expected {expected}, found {entry} in ", Entry(name, row), *advice)
 
 
 def advice_of_scale(p: np.ndarray) -> Sequence[Part]:
@@ -259,9 +266,7 @@ def as_classes(y_true: object, names: tuple[Any, ...], *, given: bool) -> np.nda
         try:
             code = [number.get(entry, -1) for entry in y.tolist()]
         except TypeError:
-            raise ValueError(
-                f"expected one of the {len(names)} labels, found {short(y[0])} in y_true at row 0"
-            ) from None
+            code = [_number_of(entry, number) for entry in y.tolist()]
         return _in_range(np.array(code, np.int64), y, f"one of the {len(names)} labels")
     if y.dtype.kind in "OUST":
         for row, entry in enumerate(y.tolist()):
@@ -279,6 +284,14 @@ def as_classes(y_true: object, names: tuple[Any, ...], *, given: bool) -> np.nda
     counted = label.min() == 1 and label.max() == k
     advice = (f"; if classes are numbered from 1, name them with labels=range(1, {k + 1})",) if counted else ()
     return _in_range(np.where(label < k, label, -1), y, f"a class from 0 to {k - 1}", advice)
+
+
+def _number_of(entry: object, number: Mapping[Any, int]) -> int:
+    """Return the number of a class, or -1 of what is none, such as a list, which no mapping can look up."""
+    try:
+        return number.get(entry, -1)
+    except TypeError:
+        return -1
 
 
 def _in_range(label: np.ndarray, y: np.ndarray, expected: str, advice: Sequence[Part] = ()) -> np.ndarray:

@@ -43,11 +43,6 @@ class UnitRows:
         rows = seen.sample
         return cls(rows, np.arange(rows.n_rows), "rows") if isinstance(rows, WeightedSample) else None
 
-    @property
-    def size(self) -> np.ndarray:
-        """The weight of each cluster."""
-        return np.bincount(self.unit, self.rows.weight)
-
     def mean(self, title: str, loss: np.ndarray, bounds: Ends) -> MeanInterval:
         """Return the weighted mean of a loss of each row, which is within these bounds, with its interval."""
         return of_units(title, loss, self.rows.weight, self.unit, bounds, True)

@@ -32,10 +32,6 @@ class CurveError(Binned):
         if self.shape is not None:
             shape_of(self.shape)
 
-    @property
-    def is_weak(self) -> bool:
-        return False
-
     def population_value(self, population: BinaryPopulation) -> float:
         return ECE(n_bins=None, norm=f"l{self.power}").population_value(population)
 

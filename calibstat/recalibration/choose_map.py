@@ -252,7 +252,12 @@ def _chosen(
     chosen = int(mean.argmin())
     if one_standard_error and np.isfinite(mean[chosen]):
         best = loss[given[chosen]]
-        chosen = next(j for j, each in enumerate(given) if mean[j] - mean[chosen] <= _error(loss[each] - best, dealt))
+        finite = np.isfinite(mean)  # an infinite score has no standard error
+        chosen = next(
+            j
+            for j, each in enumerate(given)
+            if finite[j] and mean[j] - mean[chosen] <= _error(loss[each] - best, dealt)
+        )
     order = np.argsort(mean, kind="stable")
     finite = np.isfinite(mean) & np.isfinite(mean[chosen])
     difference = np.array([mean[j] - mean[chosen] if finite[j] else np.nan for j in order])
@@ -275,8 +280,6 @@ def _chosen(
 
 def _error(difference: np.ndarray, dealt: list[np.ndarray]) -> float:
     """Return the standard error of the mean of differences, shape (repeats, n), with an allowance for shared rows."""
-    if not np.all(np.isfinite(difference)):
-        return np.inf
     n, n_folds = dealt[0].size, int(dealt[0].max()) + 1
     parts = [part[fold == k].var(ddof=1) for part, fold in zip(difference, dealt, strict=True) for k in range(n_folds)]
     between = difference.var(axis=0, ddof=1).mean()

@@ -44,9 +44,9 @@ class CoverageQuestion(Question):
     def truths(self) -> dict[tuple[str, str], float]:
         """The population value of every measure; nan where it depends on the cells that a data set makes."""
         truths = {}
-        for (label, generator), (measure, (name, options)) in product(self.generators.items(), self.measures.items()):
-            is_of_data = bound_to(name, options).has_cells_of_data
-            truths[label, measure] = np.nan if is_of_data else generator.truth(name, **options)
+        for label, (measure, (name, options)) in product(self.generators, self.measures.items()):
+            truth = self.truth_of(label)
+            truths[label, measure] = np.nan if bound_to(name, options).has_cells_of_data else truth(name, **options)
         return truths
 
     def truths_of(self, data: Data, generator: str) -> list[float]:

@@ -33,13 +33,18 @@ class EstimateQuestion(Question):
 class _TruthOptional(EstimateQuestion):
     """A question that makes sense without known true values too."""
 
+    def check(self) -> None:
+        """Raise if a generator does not say its true values, or that they are not known."""
+        _ = self.truths
+
     @cached_property
     def truths(self) -> dict[tuple[str, str], float]:
         """The population values; nan where unknown."""
         truths = {}
-        for (label, generator), (measure, (name, options)) in product(self.generators.items(), self.measures.items()):
+        for label, (measure, (name, options)) in product(self.generators, self.measures.items()):
+            truth = self.truth_of(label)
             try:
-                truths[label, measure] = generator.truth(name, **options)
+                truths[label, measure] = truth(name, **options)
             except NotImplementedError:
                 truths[label, measure] = np.nan
         return truths
@@ -102,6 +107,7 @@ class Ranking(_TruthOptional):
         """Raise if there is no order to compare."""
         if len(self.generators) < 2:
             raise ValueError(f"expected at least 2 generators to put in order, found {list(self.generators)}")
+        super().check()
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
         """Correlate the models' ranks by two measures, and by a measure and its true values, in every replicate."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -82,14 +82,18 @@ class Question(ABC):
     @cached_property
     def truths(self) -> dict[tuple[str, str], float]:
         """The population value of every measure, for every generator."""
-        for label, generator in self.generators.items():
-            if not hasattr(generator, "truth"):
-                raise ValueError(f"expected truth(measure, **options) of generator {label!r}, found none")
         return {
-            (label, measure): generator.truth(name, **options)
-            for label, generator in self.generators.items()
+            (label, measure): self.truth_of(label)(name, **options)
+            for label in self.generators
             for measure, (name, options) in self.measures.items()
         }
+
+    def truth_of(self, label: str) -> Callable[..., float]:
+        """Return the function of a generator that says population values; raise if it has none."""
+        generator = self.generators[label]
+        if not hasattr(generator, "truth"):
+            raise ValueError(f"expected truth(measure, **options) of generator {label!r}, found none")
+        return generator.truth
 
 
 def rate_of(name: str, observed: np.ndarray) -> Row:

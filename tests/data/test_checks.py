@@ -34,6 +34,16 @@ def test_long_names_are_cut_short():
     assert len(str(caught.value)) < 1000
 
 
+def test_values_that_are_too_deep_or_too_long_to_write_are_named_by_their_type():
+    """A whole number has at most 4,300 digits as a text, and a list some thousands of levels."""
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    for value, kind in ((10**5000, "int"), (deep, "list")):
+        with pytest.raises(ValueError, match=f"expected confidence_level .*, found {kind} that is too long to write"):
+            cs.confidence_interval(Y, P, confidence_level=value)
+
+
 FOREIGN = {"random_state": "use rng=", "seed": "use rng=", "bins": "use n_bins=", "n_boot": "use n_resamples=",
            "alpha": "confidence_level=", "weights": "Sample.from_rows"}  # fmt: skip
 

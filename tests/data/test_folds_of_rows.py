@@ -30,6 +30,7 @@ ONE_OUTCOME = np.where(Y == 1, "events", np.where(np.arange(120) % 2 == 0, "a", 
         ({"folds": TWICE[1].T}, r"found folds of shape \(2, 120\) and y_prob of shape \(120,\)"),
         ({"folds": TWICE[1]}, r"folds of shape \(120, 2\) and y_prob of shape \(120,\)"),
         ({"y_prob": TWICE[0], "folds": np.column_stack([FOLD, FOLD % 4])}, "the same number of folds in each repeat"),
+        ({"y_prob": TWICE[0][:, :0], "folds": TWICE[1][:, :0]}, "at least one repeat, found folds without columns"),
         ({"folds": {"A": FOLD}}, "expected folds, one array for all models"),
         ({"folds": FOLD, "lens": "top_label"}, "found lens="),
         (

@@ -93,6 +93,9 @@ def test_an_absent_label_is_allowed():
     ([1, 0], [0.5, None], {}, "found nan in y_prob at row 1"),
     ([1, 0], ["0.5", "x"], {}, "expected numbers in y_prob, found 'x' at row 1"),
     ([1, 0], np.array([0.5, 0.5j]), {}, r"expected numbers in y_prob, found \(0.5\+0j\) at row 0"),
+    ([1, 0], [["0.5", "0.5"], ["0.5", "x"]], {}, "expected numbers in y_prob, found 'x' at row 1"),
+    ([1, 0], ["0.5", "0.2"], {}, "expected numbers in y_prob, found '0.5' of dtype <U3 at row 0"),
+    ([1, 0], np.array([3, 4], "M8[ns]"), {}, r"in y_prob, found '1970-01-01T00:00:00.000000003' of dtype .* at row 0"),
     ([0.2, 0.7], [0, 1], {}, r"expected \(y_true, y_prob\), but they look swapped"),
     ([1, 0, 1], [0.5, 0.5], {}, "found 3 outcomes and 2 predictions"),
     ([1], [], {}, "expected at least one row, found an empty y_prob"),
@@ -184,6 +187,28 @@ def test_nullable_types(kind):
     assert list(cs.estimate(y, models)) == ["a", "b"]
     with pytest.raises(ValueError, match=r"expected .*, found (<NA>|nan) .*at row 1"):
         cs.estimate(y, pd.Series([0.1, None, 0.2, 0.3], dtype=kind))
+
+
+@pytest.mark.parametrize(
+    ("y", "labels", "message"),
+    [
+        (["a", "b", {}], ["a", "b", "c"], "expected one of the 3 labels, found {} in y_true at row 2"),
+        (
+            ["a", ("b", []), "c"],
+            ["a", "b", "c"],
+            r"expected one of the 3 labels, found \('b', \[\]\) in y_true at row 1",
+        ),
+        (["a", "d", "c"], ["a", "b", "c"], "expected one of the 3 labels, found 'd' in y_true at row 1"),
+        (np.array([0, 1, 2j]), None, "expected numbers in y_true, found 0j at row 0"),
+        (np.array([0, 1, 2], "m8[ns]"), None, "expected numbers in y_true, found '0 nanoseconds' of dtype .* at row 0"),
+    ],
+)
+def test_the_first_class_that_is_none_is_named(y, labels, message):
+    """The first row was named where another one was a mapping."""
+    if labels is not None:
+        y = pd.Series(y, dtype=object)
+    with pytest.raises(ValueError, match=message):
+        cs.estimate(y, [[0.5, 0.25, 0.25]] * 3, lens="top_label", labels=labels)
 
 
 HUGE = 10**400  # a whole number that no double holds

@@ -69,6 +69,17 @@ def test_the_standard_error_by_hand():
     assert _error(d, dealt) == pytest.approx(((1 + 2 * 3 / 2 * 1) / 4) ** 0.5)
 
 
+def test_a_map_of_infinite_score_is_not_within_one_standard_error():
+    """Its difference from the best, and the standard error of that, are infinite: the first map was chosen."""
+    p, y = np.append(P, [0.0, 1.0]), np.append(Y, [1, 0])  # certain and wrong: an infinite log loss of the raw rows
+    maps = [Unchanged(), PlattScaling(clip=1e-3), TemperatureScaling(clip=1e-3)]
+    found = choose(p, y, maps=maps, score="log_loss", one_standard_error=True, rng=1)
+    assert np.isfinite(found.mean[list(found.names).index(repr(found.recalibrator))])
+    assert np.isinf(found.mean[list(found.names).index("Unchanged()")])
+    alone = choose(p, y, maps=maps[:1], score="log_loss", one_standard_error=True, rng=1)
+    assert repr(alone.recalibrator) == "Unchanged()"
+
+
 def within(d, dealt):
     """The planted fault: rows that the fits of several folds share are forgotten."""
     parts = [part[fold == k].var(ddof=1) for part, fold in zip(d, dealt, strict=True) for k in range(fold.max() + 1)]

@@ -88,6 +88,17 @@ def test_where_no_temperature_does_anything_it_is_1(p):
     assert TemperatureScaling(objective="brier", options={"lens": "canonical"}).fit(p, [0, 1]).temperature_ == 1
 
 
+def test_rows_whose_observed_classes_are_all_impossible():
+    """The Brier score of (s, 1 - s, 0) with the third class is 1 + s**2 + (1 - s)**2, least at 1/2: as hot as can be.
+
+    No row says by how much the log loss grew, so that there is no warning of that.
+    """
+    with pytest.warns(RuntimeWarning, match="end of the range, temperature 100") as caught:
+        fitted = TemperatureScaling(objective="brier").fit([[0.3, 0.7, 0.0], [0.4, 0.6, 0.0]], [2, 2])
+    assert len(caught) == 1
+    assert fitted.temperature_ == pytest.approx(HOTTEST)
+
+
 @pytest.mark.parametrize(("y", "end"), [([0, 1, 1], 0.01), ([1, 0, 0], 100)])
 @pytest.mark.parametrize("objective", ["log_loss", "brier"])
 def test_a_temperature_at_the_end_of_the_range_is_reported(y, end, objective):
@@ -116,6 +127,8 @@ def test_unknown_objectives_and_options_raise():
         TemperatureScaling(objective="nothing").fit(P, Y)
     with pytest.raises(ValueError, match="n_bim"):
         TemperatureScaling(objective="ece", options={"n_bim": 3}).fit(P, Y)
+    with pytest.raises(ValueError, match=r"expected no options with objective 'log_loss', found \{'n_bins': 3\}"):
+        TemperatureScaling(options={"n_bins": 3}).fit(P, Y)
 
 
 OUTCOME, CONFIDENT = cs.generators.dirichlet((0.1,) * 10, temperature=1.5).sample(1000, rng=1)

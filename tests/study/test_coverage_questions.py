@@ -50,6 +50,24 @@ def test_misses_are_counted_on_their_side(monkeypatch, low, high, counts):
     assert table.loc[0, "mean_width"] == pytest.approx(high - low)
 
 
+def test_what_an_interval_refuses_is_counted_and_misses_nothing(monkeypatch):
+    """Of 20 data sets every other one has an interval, which lies above the truth, 1/4."""
+    asked = []
+
+    def interval(*_, **__):
+        asked.append(1)
+        if len(asked) % 2:
+            raise ValueError("expected more events")
+        return Interval(0.3, 0.4)
+
+    monkeypatch.setattr(coverage_questions, "confidence_interval", interval)
+    monkeypatch.setattr(coverage_questions.Coverage, "attempt", lambda *_: None)
+    half = {"half": cs.generators.calibrated([0.5])}
+    table = ask("coverage", generators=half, n=10, measures=["brier"], methods=["basic"], replicates=20)
+    assert tuple(table.loc[0, ["refused", "covered", "missed_below", "missed_above"]]) == (10, 10, 10, 0)
+    assert table.loc[0, "mean_width"] == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize(("if_calibrated", "floored"), [(None, 0), (0.3, 20), (0.1, 0)])  # of an estimate above
 def test_high_ends_at_the_floor_are_counted(monkeypatch, if_calibrated, floored):
     found = Interval(0.2, 0.3)
@@ -58,6 +76,11 @@ def test_high_ends_at_the_floor_are_counted(monkeypatch, if_calibrated, floored)
     half = {"half": cs.generators.calibrated([0.5])}
     table = ask("coverage", generators=half, n=10, measures=["brier"], methods=["basic"], replicates=20)
     assert table.loc[0, "floored"] == floored
+
+
+def cut_of_two_bins(seen, count):
+    """The prediction whose cumulative count is nearest to half of the rows, the smaller of two: there is the cut."""
+    return seen[np.argmin(np.abs(np.cumsum(count) - count.sum() / 2))]
 
 
 def test_coverage_asks_for_the_error_over_the_cells_of_each_data_set():
@@ -74,12 +97,32 @@ def test_coverage_asks_for_the_error_over_the_cells_of_each_data_set():
         key = int.from_bytes(hashlib.blake2b(b"tied/40", digest_size=8).digest(), "little")
         _, p = family.sample(40, np.random.SeedSequence([2, key, cell]).spawn(2)[0])
         seen, count = np.unique(p, return_counts=True)
-        # the only cut is after the prediction whose cumulative count is nearest to 20, the smaller of two
-        below = np.cumsum(count)[np.argmin(np.abs(np.cumsum(count) - 20))] if 0 < np.cumsum(count)[0] < 40 else 0
-        low = atom <= seen[np.cumsum(count) == below][0]
+        low = atom <= cut_of_two_bins(seen, count)
         parts = share * (chance - atom)
         truths.append(abs(parts[low].sum()) + abs(parts[~low].sum()))
     assert len(set(truths)) > 1
     assert table.loc["quantile", "truth"] == pytest.approx(np.mean(truths), abs=1e-12)
     assert table.loc["cube root", "truth"] == pytest.approx(family.truth("ece", n_bins=4), abs=1e-12)
     assert table["covered"].min() > 20
+
+
+@pytest.mark.parametrize("reduce", ["mean", "max"])
+def test_coverage_of_all_classes_asks_for_the_errors_over_the_cells_of_each(reduce):
+    """Of six equally likely vectors, by sums over those below the cut.
+
+    Each class is right, except that 3 in 10 labels are drawn from all classes: at a prediction of .1 its chance is .17,
+    at .3 it is .31 and at .6 it is .52. The error is .14 / 3 if the cut is after .1, .16 / 3 after .3 and 0 after .6.
+    """
+    family = cs.generators.label_noise(cs.generators.six_points(), 0.3)
+    measures = {"m": ("ece", {"strategy": "quantile", "n_bins": 2, "lens": "class_wise", "reduce": reduce})}
+    grid = {"generators": {"six": family}, "n": 30, "measures": measures, "methods": ["percentile"]}
+    table = cs.study.run("coverage", **grid, replicates=10, seed=2, n_resamples=19)
+    truths = []
+    for cell in range(10):
+        key = int.from_bytes(hashlib.blake2b(b"six/30", digest_size=8).digest(), "little")
+        _, p = family.sample(30, np.random.SeedSequence([2, key, cell]).spawn(2)[0])
+        cuts = [cut_of_two_bins(*np.unique(p[:, k], return_counts=True)) for k in range(3)]
+        errors = [{0.1: 0.14 / 3, 0.3: 0.16 / 3, 0.6: 0.0}[cut] for cut in cuts]
+        truths.append(np.mean(errors) if reduce == "mean" else max(errors))
+    assert len(set(np.round(truths, 9))) > (reduce == "mean")  # the largest is .16 / 3 in most data sets
+    assert table.loc[0, "truth"] == pytest.approx(np.mean(truths), abs=1e-12)

@@ -35,3 +35,28 @@ def test_all_methods_and_measures_see_the_same_data_and_resamples():
     for _, part in table.groupby(["generator", "n"]):
         assert part["mean_estimate"].nunique() == 1
         assert part.groupby("method")["mean_width"].nunique().tolist() == [1, 1]
+
+
+class WithoutTruth:
+    """Rows whose population value nobody can ask for."""
+
+    is_calibrated = True
+
+    def sample(self, n, rng):
+        return CALIBRATED["uniform"].sample(n, rng)
+
+
+@pytest.mark.parametrize(
+    ("question", "measure"),
+    [
+        *((q, "ks") for q in ("coverage", "bias", "consistency", "ranking")),
+        ("coverage", ("ece", {"n_bins": "cube_root"})),
+    ],
+)
+def test_a_generator_without_truth_is_named_before_the_run(question, measure):
+    """It was an AttributeError, at the end of the run."""
+    generators = {"uniform": CALIBRATED["uniform"], "other": WithoutTruth()}
+    with pytest.raises(ValueError, match=r"expected truth\(measure, \*\*options\) of generator 'other', found none"):
+        ask(question, generators=generators, measures={"m": measure} if isinstance(measure, tuple) else [measure])
+    if question == "coverage":
+        assert len(ask("size", generators=generators, n=20, measures=["ks"], methods=["labels"], replicates=2)) == 2

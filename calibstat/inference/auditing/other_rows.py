@@ -226,7 +226,10 @@ def against_other_rows(
 
 
 def _root(rising: Callable[[float], float], start: float, way: int) -> float:
-    """Return where a rising function is 0: below the start (-1), above (1), or on either side of it (0)."""
+    """Return where a rising function is 0: below the start (-1), above (1), or on either side of it (0).
+
+    What lies below or above and is not found before FAR is infinite.
+    """
     from scipy.optimize import brentq
 
     step = 0.25
@@ -237,8 +240,10 @@ def _root(rising: Callable[[float], float], start: float, way: int) -> float:
     while way >= 0 and high < FAR and rising(high) < 0:
         high, step = high + step, 2 * step
     if rising(low) >= 0:
-        return low
-    return high if rising(high) <= 0 else float(brentq(rising, low, high, xtol=1e-10))
+        return -math.inf if way < 0 else low
+    if rising(high) <= 0:
+        return math.inf if way > 0 else high
+    return float(brentq(rising, low, high, xtol=1e-10))
 
 
 @jit

@@ -40,11 +40,6 @@ class ClusteredRows:
         """Number of rows."""
         return self.residuals.table.n_rows
 
-    @property
-    def clusters(self) -> int:
-        """Number of clusters."""
-        return self.residuals.table.size.size
-
     def statistic(self) -> float:
         """Return the measure."""
         return self.estimate

@@ -178,9 +178,9 @@ class Problem(ABC):
         return False
 
     @property
+    @abstractmethod
     def weight(self) -> np.ndarray | None:
         """The weights of the rows, as they were given; None without."""
-        return None
 
     @property
     def compares(self) -> bool:

@@ -250,3 +250,28 @@ def test_any_rows(data, draw):
         assert turned.odds_ratio[1] == pytest.approx(
             1 / found.odds_ratio[1] if found.odds_ratio[1] else np.inf, rel=1e-6
         )
+
+
+@pytest.mark.parametrize(("level", "far"), [(0.95, False), (1 - 1e-12, False), (1 - 1e-15, True)])
+@pytest.mark.parametrize("upper", [False, True])
+def test_a_limit_beyond_sixty_log_odds_is_infinite(level, far, upper):
+    """Three rows of the group at odds of a million to 1, and another one at 1 to a million, of which one has outcome 1.
+
+    It is in the group with odds of 3 x to 1, x = exp(theta + log 1e12), which are level / (1 - level) at the limit: at
+    theta = log(level / 3) - 27.6, which is -63.9 in the last case, where -60.7 was the answer. The other twelve rows
+    have outcome 0. Of the mirrored rows three have outcome 1, and the limit is the upper one.
+    """
+    p = np.r_[np.linspace(1e-9, 1e-8, 12), 1e-6, 1 - 1e-6, 1 - 5e-7, 1 - 2e-7]
+    y, group = np.r_[np.zeros(12), 0, 0, 0, 1], np.r_[np.zeros(13, bool), np.ones(3, bool)]
+    found = cs.audit(1 - y if upper else y, 1 - p if upper else p, {"g": group}, n_resamples=1, confidence_level=level)
+    limit = (
+        -math.log(found.beyond.high[1])
+        if upper
+        else math.log(found.beyond.low[1])
+        if found.beyond.low[1]
+        else -math.inf
+    )
+    odds = (1 - level) / 2
+    odds /= 1 - odds
+    expected = -math.inf if far else math.log(odds / 3) - 2 * math.log(1e6 - 1)
+    assert limit == pytest.approx(expected, abs=1e-3)  # 1 less a probability next to 1 has few digits
