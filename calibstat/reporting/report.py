@@ -12,10 +12,10 @@ from typing import Any, Never, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.bounds.curves.curve_shapes import Shape
+from calibstat.bounds.curves.curve_shapes import Shape, shape_of
 from calibstat.data import lenses
 from calibstat.data.checked_rows import Data, Models, Outcomes, as_data
-from calibstat.data.checks import check_level, short
+from calibstat.data.checks import check_level, check_switch, short
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.folds_of_rows import folds_in_words
 from calibstat.data.groups import GivenGroups
@@ -168,6 +168,9 @@ def report(
     True
     """
     check_level("confidence_level", confidence_level)
+    recalibrate = _as_recalibrate(recalibrate)
+    if shape is not None:
+        shape_of(shape)
     seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(key_of(rng))
     if proxy is not None:
         beside_rows = {"by": by, "cluster": cluster, "folds": folds, "sample_weight": sample_weight, "shape": shape}
@@ -372,6 +375,16 @@ def _features(by: GivenGroups | None) -> Any:
         return by.to_frame()
     array = np.asarray(by)
     return by if array.ndim == 2 or array.dtype == bool else pd.DataFrame({"group": array})
+
+
+def _as_recalibrate(given: object) -> bool | Recalibrator:
+    """Return whether to recalibrate, or by which map; raise for anything else."""
+    if isinstance(given, Recalibrator):
+        return given
+    try:
+        return check_switch("recalibrate", given)
+    except ValueError as error:
+        raise ValueError(f"{error}; a map is given as a recalibrator, such as PlattScaling()") from None
 
 
 def _check_given(asked: Mapping[str, Any], y_true: Outcomes, lens: AnyLens) -> None:

@@ -180,6 +180,12 @@ def test_swapped_arguments_raise(name):
         make(name).fit(y[:, None], np.column_stack((1 - p, p)))
 
 
+@pytest.mark.parametrize("y", [["a", "b"], [0, 2], [0.5, 1.5]])
+def test_texts_are_no_predictions_and_not_swapped_beside_what_is_no_probability(y):
+    with pytest.raises(ValueError, match="expected numbers in y_prob, found 'no' at row 0"):
+        make("PlattScaling").fit(["no", "yes"], y)
+
+
 def test_certain_predictions_are_not_taken_for_swapped():
     out = make("HistogramBinning").fit([0, 1, 1], [0, 1, 0]).predict_proba([0.0, 1.0])
     assert out.tolist() == [0.0, 0.5]

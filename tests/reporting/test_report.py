@@ -191,3 +191,22 @@ def test_bad_input_is_named():
         quick_report(y, {"A": p, "B": np.where(np.arange(200) == 3, 1.5, p)})
     with pytest.raises(ValueError, match="confidence_level between 0 and 1"):
         quick_report(y, p, confidence_level=95)
+    with pytest.raises(ValueError, match=r"at least 2 rows for an interval of .*, found 1 \(of 'A'\)$"):
+        quick_report(y[:1], {"A": p[:1], "B": p[:1]})
+    with pytest.raises(ValueError, match=r"at least 2 rows for an interval of .*, found 1$"):
+        quick_report(y[:1], p[:1])
+    with pytest.raises(ValueError, match=r"expected a shape of the calibration curve, .* found 'x'$"):
+        quick_report(y, {"A": p, "B": p}, shape="x")
+
+
+@pytest.mark.parametrize("given", ["platt", None, 1, ["x"], cs.recalibration.PlattScaling])
+def test_what_is_no_recalibrator_is_refused(given):
+    """It was Platt scaling, whatever was given."""
+    with pytest.raises(
+        ValueError, match=r"^expected recalibrate True or False, found .*; a map is .* PlattScaling\(\)"
+    ):
+        quick_report(*binary("tied", 1), recalibrate=given)
+
+
+def test_no_recalibration_of_numpy():
+    assert quick_report(*binary("tied", 1), recalibrate=np.False_).models["model"].recalibrated is None

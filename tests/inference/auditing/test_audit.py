@@ -261,3 +261,9 @@ def test_predictions_without_an_inverse(smallest):
     """1 / p is infinite: the audit neither warns nor finds a row whose outcome was sure."""
     found = cs.audit([0, 0], [smallest, smallest], {"a": np.array([True, False])}, n_resamples=9, rng=1)
     assert found.root.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("y_prob", [[0.2, 0.3], {"a": [0.2, 0.3]}])
+def test_no_groups_are_an_error_in_words(y_prob):
+    with pytest.raises(ValueError, match="expected groups, features of the rows or groups of them, found none"):
+        cs.audit([0, 1], y_prob, None)

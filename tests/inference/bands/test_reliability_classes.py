@@ -81,3 +81,14 @@ def test_canonical_reliability(lens):
     tree = cs.reliability(label, prob, lens=lens, strategy="tree")
     assert "tree" in tree.strategy
     json.dumps(found.to_dict())
+
+
+def test_level_sets_have_no_boxes():
+    """Without bins the rows of one prediction are a cell: its mean prediction is that, its frequency their mean."""
+    prob = [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1], [0.2, 0.3, 0.5]]
+    found = cs.reliability([0, 0, 2], prob, lens="canonical", n_bins=None)
+    assert found.lower is None
+    assert found.upper is None
+    order = np.argsort(found.count)
+    np.testing.assert_allclose(found.mean_prediction[order], [[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]])
+    np.testing.assert_allclose(found.frequency[order], [[1, 0, 0], [0.5, 0, 0.5]])

@@ -58,3 +58,9 @@ def test_confidence_bars_hold_weighted_frequencies():
 def test_a_curve_without_bins_takes_rows_without_weights():
     with pytest.raises(ValueError, match="expected rows without sample_weight for band='monotone'"):
         cs.reliability(Y, P, band="monotone", sample_weight=W)
+
+
+@pytest.mark.parametrize("band", ["confidence", "pointwise_confidence"])
+def test_one_row_with_a_weight_says_nothing_of_its_bin(band):
+    found = cs.reliability([0, 1, 1], [0.1, 0.9, 0.95], sample_weight=[2.5, 1, 2], n_bins=2, band=band, interval=False)
+    assert (found.low[0], found.high[0]) == (0, 1)

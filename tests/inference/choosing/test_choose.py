@@ -128,6 +128,12 @@ def test_what_is_refused(asked, message):
         cs.choose(Y, MODELS, **asked, **FEW)
 
 
+def test_a_score_of_each_class_chooses_no_model():
+    classes = np.column_stack((P / 2, P / 2, 1 - P))
+    with pytest.raises(ValueError, match="for best=, found one for each class"):
+        cs.choose(2 * (1 - Y), {"a": classes}, best="ece", subject_to="ks.high <= 1", lens="class_wise", **FEW)
+
+
 def test_an_unknown_argument_is_named():
     with pytest.raises(TypeError, match="subject_to"):
         cs.choose(Y, MODELS, subject="ks.high <= 0.1")

@@ -102,6 +102,8 @@ def test_few_labels_or_all_of_them_are_refused():
         cs.confidence_interval(np.where(np.cumsum(KNOWN) <= 49, FEW, np.nan), P, proxy=F, **ASKED)
     with pytest.raises(ValueError, match="rows without an outcome with proxy=, found none"):
         cs.confidence_interval(Y, P, proxy=F, **ASKED)
+    with pytest.raises(ValueError, match=r"expected y_true of shape \(n,\) or \(n, 1\), found shape \(300, 2\)"):
+        cs.confidence_interval(np.column_stack((FEW, FEW)), P, proxy=F, **ASKED)
     with pytest.raises(ValueError, match="found no outcome in y_true"):
         cs.confidence_interval(np.full(300, np.nan), P, proxy=F, **ASKED)
     with pytest.raises(ValueError, match="beside proxy=, found a Data"):

@@ -93,6 +93,8 @@ def test_size_is_the_mean_distance():
         ({"temp": 2}, "expected options of an alternative"),
         ("temperature=0", "positive and finite"),
         ("shift=inf", "finite"),
+        ({"shift": "1"}, "expected shift finite, found '1'"),
+        ({"shift": None}, "expected shift finite, found None"),
         (3, "found 3"),
         (object(), "expected an alternative"),
         (lambda v: v + 1, "from 0 to 1"),
@@ -137,3 +139,18 @@ def test_which_families():
             find_families(names, of_classes=False)
     with pytest.raises(ValueError, match="several classes"):
         find_families("shift_up", of_classes=True)
+
+
+def test_an_alternative_is_taken_as_it_is():
+    given = distorted(2.0)
+    assert as_alternative(given) is given
+
+
+def test_a_generator_of_classes_says_the_chances_of_all_and_of_none_alone():
+    """Confidence 1.5 times as large as it should be in log-odds: chances are proportional to v**(1 / 1.5)."""
+    given = as_alternative(cs.generators.dirichlet((1, 1, 1), temperature=1.5))
+    prob = np.array([[0.2, 0.3, 0.5], [0.8, 0.1, 0.1]])
+    chance = prob ** (1 / 1.5)
+    np.testing.assert_allclose(given.truth(prob), chance / chance.sum(axis=1, keepdims=True), atol=1e-12)
+    with pytest.raises(ValueError, match=r"expected a lens that shows all classes, .* found one of a single outcome"):
+        given.truth(GRID)

@@ -245,3 +245,8 @@ def test_every_measure_says_what_it_is():
             assert info.bounds != Info().bounds
             assert entry.__doc__
             assert all(f"`{option}" in entry.__doc__ for option in entry.defaults())
+
+
+def test_an_option_of_another_measure_beside_a_measure_is_named():
+    with pytest.raises(ValueError, match=r"expected options of measure 'ece' \(.*\), found 'kernel'"):
+        find_measure(cs.measures.ECE(), {"kernel": "gaussian"})

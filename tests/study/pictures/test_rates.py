@@ -7,6 +7,7 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
 from simulation_files import study_file, study_part
@@ -214,3 +215,17 @@ def test_wide_intervals_are_found_where_the_truth_is_far_from_0(width, broken):
     assert coverage.widths(table)["relative_width"].iloc[0] == pytest.approx(4 / 3.92, rel=1e-3)
     assert coverage.too_wide(table.assign(truth=2.9)).empty
     assert coverage.too_wide(table.assign(method="basic")).empty
+
+
+def test_the_scale_of_coverage_and_back():
+    """At 95% it is minus the root of .05, at 1 it is 0, and above 1, beyond the axis, it goes on."""
+    covered = np.array([0.0, 0.75, 0.95, 1.0, 1.01])
+    scale = rates._root_of_misses(covered)
+    assert scale == pytest.approx([-1, -0.5, -np.sqrt(0.05), 0, 0.1])
+    assert rates._covered(scale) == pytest.approx(covered)
+
+
+@pytest.mark.parametrize("table", [{"n": [1]}, {"question": ["size", "power"]}, {"question": ["sizes"]}])
+def test_what_is_not_the_table_of_one_question_is_refused(table):
+    with pytest.raises(ValueError, match=r"expected the table of one question, one of size, .*; found"):
+        cs.study.plot(pd.DataFrame(table))
