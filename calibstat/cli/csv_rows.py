@@ -9,15 +9,17 @@ from pathlib import Path
 from calibstat.cli.text_files import PIECE, opened
 
 COUNTED = "(rows count from 0)"
+LONGEST = 2**31 - 1  # characters of a cell; the module csv stops at 131,072 unless it is told otherwise
 
 
 def check_cells(file: Path, separator: str) -> None:
     """Raise if a row has more cells than the first."""
     if _is_even(file, separator.encode()):
         return
-    with opened(file) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as lines:
-        rows = (row for row in csv.reader(lines, delimiter=separator) if row)
-        try:
+    usual = csv.field_size_limit(LONGEST)
+    try:
+        with opened(file) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as lines:
+            rows = (row for row in csv.reader(lines, delimiter=separator) if row)
             width = len(next(rows, []))
             for number, row in enumerate(rows):
                 if len(row) > width:
@@ -25,8 +27,8 @@ def check_cells(file: Path, separator: str) -> None:
                         f"expected rows of {width} cells, as many as there are columns; found {len(row)} at row "
                         f"{number} {COUNTED}"
                     )
-        except csv.Error:
-            return  # it is read by another parser, which says what is wrong or takes it
+    finally:
+        csv.field_size_limit(usual)
 
 
 def _is_even(file: Path, separator: bytes) -> bool:

@@ -50,6 +50,16 @@ def test_many_rows_have_the_groups_of_few(folder, monkeypatch):
     assert "Rows, outcomes and mean predictions of groups are exact." in text
 
 
+@pytest.mark.parametrize("options", [["--prob", "[ab]"], ["--prob", "a", "--positive", "1"]])
+def test_what_cannot_be_counted_is_read_whole(options, folder, monkeypatch):
+    """Two columns of a pattern are the classes of one model, and texts of outcomes mean something together."""
+    command = ["audit", folder, "--label", "y", *options, "--by", "site", "--n-resamples", "99", "--format", "json"]
+    few = run(*command)
+    monkeypatch.setattr(counted_audits, "MOST_ROWS", 100)
+    many = run(*command)
+    assert (many.exit_code, many.stdout, many.stderr) == (few.exit_code, few.stdout, few.stderr)
+
+
 def test_a_column_that_the_third_file_lacks_is_named(folder, monkeypatch):
     monkeypatch.setattr(counted_audits, "MOST_ROWS", 100)
     file = sorted(folder.iterdir())[2]

@@ -55,3 +55,17 @@ def test_rows_of_plain_files_are_not_parsed(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text('"y","p"\n' + "1,0.5\n" * 100)
     check_cells(tmp_path / "a.csv", ",")
     assert parsed == [['"y","p"']]
+
+
+@pytest.mark.parametrize("surplus", ["", ",7"])
+def test_surplus_cells_are_found_beside_a_text_of_any_length(surplus, tmp_path):
+    """The module csv takes cells of up to 131,072 characters; beside a longer one a surplus cell was lost."""
+    text = "z" * 200_000
+    (tmp_path / "a.csv").write_text(f'y,p,"q"\n1,0.5,"{text}"\n0,0.25,"b"{surplus}\n')
+    limit = csv.field_size_limit()
+    if surplus:
+        with pytest.raises(ValueError, match=r"expected rows of 3 cells, .* found 4 at row 1 \(rows count from 0\)"):
+            check_cells(tmp_path / "a.csv", ",")
+    else:
+        check_cells(tmp_path / "a.csv", ",")
+    assert csv.field_size_limit() == limit

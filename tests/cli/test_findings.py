@@ -1,6 +1,10 @@
 """What the test of several measures says of their hypotheses."""
 
 from command_line import FAST, PATTERN, plain_text, run
+from matplotlib.figure import Figure
+
+import calibstat as cs
+from calibstat.cli.findings import save_side_by_side
 
 
 def test_different_hypotheses_are_told_apart(zoo):
@@ -8,3 +12,15 @@ def test_different_hypotheses_are_told_apart(zoo):
     assert "Null hypothesis of Expected calibration error (lens top_label)" in text
     assert "Null hypothesis of General calibration error (lens canonical)" in text
     assert "the smallest p-value of 2 tests (" in text
+
+
+def test_four_pictures_are_in_two_rows_without_empty_frames(tmp_path, monkeypatch):
+    """Three in the first row and one in the second, whose two other places are empty."""
+    saved = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, path, dpi: saved.append(self))
+    tests = [cs.calibration_test([0, 1, 1], [0.2, 0.6, 0.9], measure="ks", n_resamples=9, rng=k) for k in range(4)]
+    save_side_by_side(tmp_path / "a.png", tests, list("abcd"))
+    (figure,) = saved
+    figure.draw_without_rendering()
+    assert [ax.get_title()[0] for ax in figure.axes] == list("abcd")
+    assert figure.axes[3].get_position().y1 < figure.axes[0].get_position().y0

@@ -1,12 +1,15 @@
 """Files that are read: columns, patterns, names of classes, and one line for all that can be wrong."""
 
+import json
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from command_line import COLUMNS, FAST, PATTERN, fails_with, plain_text, run
+from compared_samples import same
 
+import calibstat as cs
 from calibstat.cli import input_files
 from calibstat.cli.input_files import as_classes, choose, plain_spelling, read_data
 
@@ -36,6 +39,9 @@ def test_empty_file(tmp_path):
 def test_header_alone(tmp_path):
     (tmp_path / "rows.csv").write_text("y,p\n")
     fails_with(run("test", tmp_path / "rows.csv", *COLUMNS), "at least one row")
+    fails_with(
+        run("compare", tmp_path / "rows.csv", *COLUMNS, "--prob", "p"), "at least one row, found none in", "rows"
+    )
 
 
 def test_missing_column_names_those_there_are(csv):
@@ -202,3 +208,20 @@ def test_rows_with_more_cells_than_columns_are_refused(row, number, tmp_path):
     assert found.exit_code == 2
     assert f"at row {number} (rows count from 0)" in found.stderr
     assert "expected rows of 2 cells" in found.stderr
+
+
+def test_texts_of_numbers_are_numbers(rows, tmp_path):
+    y, p = rows["y"].tolist(), rows["p"].tolist()
+    lines = [json.dumps({"y": y[k], "p": repr(p[k]) if k % 2 else p[k]}) for k in range(len(y))]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    assert same(read_data(tmp_path / "rows.jsonl", "y", ["p"])[0], cs.Sample.from_rows(y, p))
+
+
+def test_classes_in_clusters(zoo, predictions, tmp_path):
+    frame = pd.read_csv(zoo).assign(unit=np.arange(predictions.n) // 4)
+    frame.to_csv(tmp_path / "zoo.csv", index=False)
+    asked = {"measure": "ece", "lens": "class_wise", "reduce": "mean", "n_resamples": 99, "rng": 0}
+    found = cs.calibration_test(predictions, None, cluster=frame["unit"], **asked)
+    options = ["--measure", "ece", "--lens", "class_wise", "--reduce", "mean", "--cluster", "unit"]
+    said = json.loads(run("test", tmp_path / "zoo.csv", *PATTERN, *FAST, *options, "--format", "json").stdout)
+    assert [value for name, value in said.items() if name.endswith("pvalue")] == [found.pvalue]

@@ -215,3 +215,13 @@ def test_two_models_in_segments(stream, file, tmp_path):
     assert text.startswith(plain_text(str(monitor.status())))
     again = said(file, *STREAM, "--prob", "q", "--segment", "place", "--state", tmp_path / "state.json")
     assert "40 of them known already" in again
+
+
+@pytest.mark.parametrize("each", [["--each"], []])
+def test_several_models_of_several_classes_are_refused(each, tmp_path):
+    prob = np.random.default_rng(1).dirichlet((1, 1, 1), 30)
+    names = [f"{model}_{k}" for model in "pq" for k in range(3)]
+    frame = pd.DataFrame(np.column_stack((prob, prob)), columns=names).assign(y=[0, 1, 2] * 10, day="2026-01-01")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    asked = ["--label", "y", "--prob", "p_*", "--prob", "q_*", "--when", "day", *each]
+    fails_with(run("monitor", tmp_path / "a.csv", *asked), "expected models of outcome 1, found several classes")

@@ -82,6 +82,10 @@ def test_classes(animals, tmp_path):
         (("power", "--prob", "p", "--lens", "top_label"), "several columns"),
         (("power", "--prob", "p", "--alternative", "shift=1", "--test", "kss"), "expected a test"),
         (("power", "--prob", "p", "--alternative", "shift=1", *FEW, "--out", "x.png"), "for a picture of a curve"),
+        (
+            ("power", "--prob", "p", *(2 * ("--alternative", "shift=1")), "--test", "cox", *FEW, "--out", "x.png"),
+            "expected one --alternative for a picture, found 2",
+        ),
         (("sample-size", "--prob", "p"), "found neither"),
         (("sample-size", "--prob", "p", "--alternative", "temperature=1"), "which is calibrated"),
     ],

@@ -33,6 +33,18 @@ def test_progress_answers_in_order():
     assert with_progress(["a", "b"], str.upper) == ["A", "B"]
 
 
+def test_a_bar_is_shown_on_a_terminal_and_taken_away(monkeypatch, capsys):
+    monkeypatch.setattr(terminal, "PATIENCE", -1)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # so that a terminal is assumed
+    assert with_progress(["first", "second"], str.upper) == ["FIRST", "SECOND"]
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "second" in printed.err
+    monkeypatch.setenv("FORCE_COLOR", "")
+    assert with_progress(["third"], str.upper) == ["THIRD"]
+    assert capsys.readouterr().err == ""
+
+
 Y, P = cs.generators.temperature(1.5).sample(60, rng=1)
 EVIL = "\x1b[31mEVIL\x1b[0m\x07\x9b1m\u202e"
 

@@ -235,3 +235,21 @@ def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, monkeypatch):
         pass
     assert raised.value.errno == errno.EROFS
     assert raised.value.filename == str(tmp_path)
+
+
+def test_a_file_where_the_folder_would_be_is_named(tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(ValueError, match=r"expected a folder to write to, found the file '.*out'"):
+        write("folder", tmp_path / "out" / "a.txt")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+@both_ways
+def test_another_error_of_moving_a_file_is_passed_on(way, tmp_path, monkeypatch):
+    def refuse(self, target):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(PermissionError):
+        write(way, tmp_path / "a.txt")
+    assert list(tmp_path.iterdir()) == []

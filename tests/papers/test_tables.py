@@ -282,3 +282,28 @@ def test_unknown_names_are_refused_with_the_list(tmp_path):
     with pytest.raises(ValueError, match=r"expected an option of study 'tables': recalibrations \(.*found 'split'"):
         study.run(tmp_path, quick=True, options={"split": "2"})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_has_no_interval_has_its_difference_and_the_reason(monkeypatch):
+    """Of two rows, one of which each model gets right: one model alone has no difference of the accuracy."""
+    y, p = np.array([0, 1]), np.array([[0.75, 0.25], [0.75, 0.25]])
+    models = {BEFORE: p, "temperature": p[::-1]}
+    values = {name: dict.fromkeys(tables.MEASURES, 0.25 * k) for k, name in enumerate(models)}
+
+    def refuse(*_, **__):
+        raise ValueError("expected more rows")
+
+    monkeypatch.setattr(tables, "differences", refuse)
+    found = list(tables.paired(y, models, values, asked(), 1))
+    refused = {row["measure"]: row["reason"] for row in found if row["question"] == "left out"}
+    assert refused == {f"intervals of differences of {name}": "expected more rows" for name in tables.COMPARED}
+    differences = {row["measure"]: row["value"] for row in found if row["question"] == "difference"}
+    assert {differences[name] for name in tables.COMPARED} == {0.25}
+    assert list(tables.in_accuracy(y, {BEFORE: p}, BEFORE, 19, 1)) == []
+
+
+def test_rows_of_an_example_are_those_of_its_generator():
+    y, p = tables.Drawn(FAMILY, 5).rows()
+    again = FAMILY.sample(5, tables.SEED)
+    assert np.array_equal(y, again[0])
+    assert np.array_equal(p, again[1])

@@ -57,3 +57,12 @@ def test_what_cannot_be_drawn_beside():
         cs.plot({"a": SHARP, "b": RELIABLE}, cs.plot(SHARP))
     with pytest.raises(TypeError, match="expected a Reliability, "):
         cs.plot({"a": SHARP, "b": 1})
+
+
+def test_places_without_a_diagram_are_empty():
+    """Four kinds of one beside each other, and a fifth in the next row, whose three other places are empty."""
+    figure, axes = drawn(dict.fromkeys("abcde", SMOOTH))
+    assert [ax.get_title() for ax in axes] == list("abcde")
+    assert [len({id(ax) for ax in figure.axes if ax.get_title() == name}) for name in "abcde"] == [1] * 5
+    assert all(ax.has_data() for ax in figure.axes)
+    assert axes[4].get_position().y1 < axes[0].get_position().y0

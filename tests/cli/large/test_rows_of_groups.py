@@ -1,5 +1,7 @@
 """Rows of groups in batches: levels of all values of a column, and counts of atoms and predictions."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,3 +61,13 @@ def test_too_many_values_are_refused(folder, monkeypatch):
     monkeypatch.setattr(rows_of_groups, "MOST_VALUES", 30)
     with pytest.raises(ValueError, match="expected at most 30 different values in column 'age'"):
         values_in(folder[1], ["site", "age"])
+
+
+def test_more_combinations_of_levels_than_whole_numbers_are_refused():
+    """Of three columns with 2**21 levels each there are 2**63."""
+    features = {name: SimpleNamespace(names=range(2**21)) for name in ("site", "age", "day")}
+    with pytest.raises(
+        ValueError, match=r"fewer combinations of levels than 2\*\*61, found more for \['site', 'age', 'day'"
+    ):
+        GroupCounts([], features, 1)
+    assert GroupCounts([], dict(list(features.items())[:2]), 1).n == 0

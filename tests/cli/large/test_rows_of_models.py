@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import plain_text, run
+from command_line import fails_with, plain_text, run
 
 import calibstat as cs
 from calibstat.cli.large import rows_of_models
@@ -104,6 +104,12 @@ def test_too_many_combinations_are_refused(monkeypatch):
     monkeypatch.setattr(rows_of_models, "MOST_KINDS", 50)
     with pytest.raises(ValueError, match=r"expected at most 50 kinds of rows, found more, .* in 75 cells"):
         summed(*rows())
+
+
+def test_too_many_combinations_in_files_are_one_line(folder, monkeypatch):
+    monkeypatch.setattr(rows_of_models, "MOST_ROWS", 0)
+    monkeypatch.setattr(rows_of_models, "MOST_KINDS", 50)
+    fails_with(run("compare", folder, *TWO), "expected at most 50 kinds of rows, found more", "give fewer columns")
 
 
 # --- from the shell --------------------------------------------------------------------------------------------------
