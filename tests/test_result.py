@@ -257,3 +257,13 @@ def test_the_repr_names_numbers_and_the_shapes_of_arrays():
     assert "overall=<CalibrationTestResult>" in repr(made("ClassWiseTestResult"))
     assert "diagrams=<tuple of 3>" in repr(made("ClassWiseReliability"))
     assert "why_stopped='19 resamples'" in repr(made("ClassWiseTestResult"))  # of all classes
+
+
+def test_a_result_that_prints_as_another_one_says_its_note_once():
+    class Renamed(cs.inference.confidence_interval_results.ConfidenceInterval):
+        pass
+
+    found = cs.confidence_interval(Y, P, sample_weight=np.linspace(1, 2, 60), **FEW)
+    renamed = Renamed(**{name: getattr(found, name) for name in found.__dataclass_fields__})
+    assert found.note
+    assert str(renamed) == str(found)

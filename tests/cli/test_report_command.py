@@ -212,3 +212,13 @@ def test_a_report_of_several_models_on_very_many_rows(tmp_path, monkeypatch):
     assert models["models.b.ece.estimate"] == cs.estimate(cs.Sample.from_frame(frame, "y", "b"), measure="ece")
     assert models["n"] == classes["n"] == 900
     assert not any(key.startswith("models.a.") for key in classes)
+
+
+def test_a_fault_in_the_first_rows_of_very_many_is_named(tmp_path, monkeypatch):
+    lines = ["y,a", *["1,0.5"] * 600]
+    lines[4] += ",7"
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    asked = ["report", tmp_path / "rows.csv", "--label", "y", "--prob", "a"]
+    for module in (rows_in_cells, rows_of_models, input_files):
+        monkeypatch.setattr(module, "MOST_ROWS", 500)
+    fails_with(run(*asked), "expected rows of 2 cells", "found 3 at row 3")

@@ -194,3 +194,14 @@ def test_models_that_differ():
     rows = Rows(weights="independent", n=1500)
     found = (p_values_of_differences(rows, LEVELS[:1], 20, odds=(1.0, 4.0)) <= LEVEL).sum()
     assert found > most_rejections(LEVEL, 20, ALARM)
+
+
+@pytest.mark.parametrize("statistic", ["block", "linear"])
+def test_a_statistic_of_consecutive_rows_is_refused(statistic):
+    """The rows of a cluster drawn twice were paired with themselves, which moved both ends far above the estimate."""
+    label, prob = cs.generators.dirichlet((1, 1, 1)).sample(60, rng=1)
+    asked = {"measure": "skce", "lens": "canonical", "method": "percentile", "n_resamples": 19, "rng": 1}
+    with pytest.raises(
+        ValueError, match=r"no interval with clusters is known for skce.*depends on the order of the rows"
+    ):
+        cs.confidence_interval(label, prob, statistic=statistic, cluster=np.arange(60) // 2, **asked)

@@ -1,5 +1,7 @@
 """Two models over time: sums by hand, coverage at all looks, and the model named that is better."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -116,3 +118,11 @@ def test_before_the_first_period_and_bad_arguments():
         cs.BrierMonitor(1.5)
     with pytest.raises(ValueError, match="expected one prediction for each outcome"):
         cs.BrierMonitor().update([1, 0], [0.5, 0.5], [0.5])
+
+
+def test_a_saved_state_of_other_settings_is_refused(tmp_path):
+    cs.BrierMonitor().save(tmp_path / "s.json")
+    state = json.loads((tmp_path / "s.json").read_text())
+    (tmp_path / "s.json").write_text(json.dumps(state | {"arl": 3}))
+    with pytest.raises(ValueError, match=r"expected confidence_level, names and segments, found \[.*'arl'"):
+        cs.BrierMonitor.load(tmp_path / "s.json")

@@ -152,3 +152,16 @@ def test_any_false_alarm_is_as_rare_as_promised_and_repeated_rows_are_found_out(
     limit = cs.study.most_rejections(ALPHA, STREAMS, 1e-4)
     assert false_alarms(1) <= limit
     assert false_alarms(5) > limit  # the twin: rows of a period that are not independent
+
+
+def test_a_saved_state_of_other_settings_and_other_models_are_refused(tmp_path):
+    monitor = cs.ModelsMonitor(["a", "b"])
+    monitor.save(tmp_path / "s.json")
+    state = json.loads((tmp_path / "s.json").read_text())
+    (tmp_path / "s.json").write_text(json.dumps({name: value for name, value in state.items() if name != "alpha"}))
+    with pytest.raises(ValueError, match=r"expected names, alpha, arl and segments, found \['names', 'arl'"):
+        cs.ModelsMonitor.load(tmp_path / "s.json")
+    other = cs.ModelsMonitor(["a", "c"]).summarize([0, 1], {"a": [0.1, 0.9], "c": [0.2, 0.8]})
+    with pytest.raises(ValueError, match="expected the models a, b, found a, c"):
+        monitor.update(other, period=1)
+    assert not monitor.periods

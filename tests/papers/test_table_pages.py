@@ -110,3 +110,10 @@ def test_pages_and_pictures_are_made_from_a_saved_table(table):
 def test_files_whose_names_differ_by_marks_alone_have_a_picture_each(table):
     twice = pd.concat([table, table.assign(file=table["file"] + "?")], ignore_index=True)
     assert list(draw_diagrams(twice)) == ["first", "b", "event", "first_2", "b_2", "event_2"]
+
+
+def test_a_correlation_that_is_not_defined_says_so(table):
+    rows = (table["question"] == "agreement") & (table["measure"] == "L2")
+    none = table.assign(mean=table["mean"].where(~rows))
+    line = next(each for each in list(sections(none))[3].tables[0].rows if each[0] == "L2")
+    assert set(line[1:]) == {"undefined"}

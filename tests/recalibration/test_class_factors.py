@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from calibstat.recalibration import class_factors
 from calibstat.recalibration.class_factors import estimated_shares, factors_of, likeliest_factors, reweighted
 
 
@@ -79,3 +80,11 @@ def test_only_ratios_of_factors_matter(highest):
     factor = factors_of(np.array([highest - 1, highest]))
     assert np.isfinite(factor).all()
     assert factor[1] / factor[0] == pytest.approx(math.e, rel=1e-12)
+
+
+def test_shares_that_are_not_found_in_time_say_so(monkeypatch):
+    monkeypatch.setattr(class_factors, "MOST_ROUNDS", 1)
+    prob = np.random.default_rng(1).dirichlet((1, 1), 40)
+    share, still = estimated_shares(prob, np.array([0.5, 0.5]), np.full(40, 1 / 40))
+    assert not still
+    assert share.sum() == pytest.approx(1)

@@ -103,7 +103,8 @@ def folded_problems(data: Data, asked: Measure) -> list[FoldedProblem]:
 
 def _folded(data: Data, asked: Measure) -> FoldedProblem:
     problem = problem_of(data, asked)
-    assert isinstance(problem, BinaryProblem)  # data with folds are of one event
+    if not isinstance(problem, BinaryProblem):  # data with folds are of one event
+        raise ValueError(f"expected a measure of one event with folds=, found {asked}, which is of all classes jointly")
     assert data.fold is not None
     return FoldedProblem(problem, data.fold, data.unit)
 

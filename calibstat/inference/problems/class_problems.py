@@ -110,7 +110,10 @@ class MulticlassProblem(ProblemOfClasses):
 
     def of_drawn_clusters(self, unit: np.ndarray | None) -> MulticlassProblem:
         if self.measure.depends_on_order:
-            return replace(self, unit=unit)
+            raise ValueError(
+                f"no interval with clusters is known for {self.title}, which depends on the order of the rows: "
+                "the rows of a cluster that is drawn twice would be compared with themselves"
+            )
         order, in_order = resampling.canonical_order(self._columns, unit, self.weight)
         return replace(self._in_order(order), unit=in_order)
 

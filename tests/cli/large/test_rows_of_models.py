@@ -99,6 +99,15 @@ def test_cells_answer_within_their_bound(measure, monkeypatch):
     np.testing.assert_allclose(backwards.low, found.low, rtol=1e-9)
 
 
+def test_a_loss_that_may_change_much_in_cells_is_refused(monkeypatch):
+    monkeypatch.setattr(rows_of_models, "MOST_ROWS", 0)
+    monkeypatch.setattr(rows_of_models, "MOST_KINDS", 1000)
+    models = summed(*rows())
+    counted = rf"rows counted in {models.counted.n_cells:,} cells, found log_loss, .*; round predictions"
+    with pytest.raises(ValueError, match=f"expected brier or the default measure for {counted}"):
+        cs.compare(models, measure="log_loss")
+
+
 def test_too_many_combinations_are_refused(monkeypatch):
     monkeypatch.setattr(rows_of_models, "MOST_ROWS", 0)
     monkeypatch.setattr(rows_of_models, "MOST_KINDS", 50)

@@ -50,3 +50,11 @@ def test_arguments_that_folds_do_not_take():
     need_defaults_with_folds({"method": ("honest", "honest")})
     with pytest.raises(ValueError, match="expected folds= without method=, because no study covers both, found 'bca'"):
         need_defaults_with_folds({"method": ("bca", "honest")})
+
+
+@pytest.mark.parametrize("measure", ["gce", "skce", "canonical_ce"])
+@pytest.mark.parametrize("ask", [cs.confidence_interval, cs.calibration_test])
+def test_a_measure_of_all_classes_is_refused(ask, measure):
+    """It was an AssertionError without a text."""
+    with pytest.raises(ValueError, match=f"expected a measure of one event with folds=, found {measure}"):
+        ask(Y, P, measure=measure, folds=FOLD)

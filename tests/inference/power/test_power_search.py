@@ -37,3 +37,9 @@ def test_a_step():
 
 def test_the_probit_is_finite():
     assert np.isfinite([PowerPoint(1.0, 0, 5).probit, PowerPoint(1.0, 5, 5).probit]).all()
+
+
+def test_a_power_that_stays_just_below_the_wished_one():
+    """At .75 whatever the strength: there is no line to read, and the largest strength that was tried is the answer."""
+    found, points = solve_power(lambda x: PowerPoint(x, round(0.75 * N), N), 0.1, 1e9, 0.8, 0.05)
+    assert found == points[-1].at == max(point.at for point in points)

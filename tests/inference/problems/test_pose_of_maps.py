@@ -146,3 +146,11 @@ def test_it_stops_early_in_both_tails():
 def test_what_goes_with_no_map(beside, message):
     with pytest.raises(ValueError, match=message):
         cs.calibration_test(Y, P, null=halved, **beside)
+
+
+@pytest.mark.parametrize("statistic", ["block", "linear"])
+def test_a_statistic_of_consecutive_rows_keeps_their_order(statistic):
+    asked = {"measure": "skce", "statistic": statistic, "lens": "canonical"}
+    found = cs.calibration_test(LABEL, PROB, null=swaps, n_resamples=19, rng=1, **asked)
+    assert found.statistic == cs.estimate(LABEL, PROB, **asked)
+    assert found.statistic != cs.estimate(LABEL[::-1], PROB[np.argsort(PROB[:, 0])], **asked)

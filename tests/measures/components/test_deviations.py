@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 
 import calibstat as cs
 from calibstat.measures.components import deviations
@@ -60,3 +61,16 @@ def test_mean_prediction_that_rounds_to_one():
     diagnostics = Diagnostics.at(np.array([rows]), np.array([1 / 49 * 49]))
     assert diagnostics.value[0] == 1
     assert diagnostics.statistic(np.array([[-1 / 49]]))[0] == math.inf
+
+
+@pytest.mark.parametrize("size", [129, 1000, 4097])
+def test_a_long_sum_of_information_is_the_one_at_once_to_the_last_bit(size, monkeypatch):
+    """NumPy halves sums of more than 128 terms, at a multiple of eight."""
+    random = np.random.default_rng(size)
+    value, count = random.random(size), random.integers(1, 9, size).astype(float)
+    monkeypatch.setattr(deviations, "LONGEST", 128)
+    assert deviations._information(value, count) == (count * value * (1 - value)).sum()
+
+
+def test_certain_predictions_have_no_cells_to_describe():
+    assert cs.detail([0, 1, 1], [0, 1, 1.0], measure="omnibus").fields == {}

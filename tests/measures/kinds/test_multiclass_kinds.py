@@ -105,3 +105,27 @@ def test_two_classes_are_twice_the_brier_score_and_the_log_loss():
     assert cs.estimate(y, prob, measure="log_loss", lens="canonical") == pytest.approx(
         cs.estimate(y, v, measure="log_loss")
     )
+
+
+def test_a_measure_of_cells_that_is_no_norm_has_estimates_and_no_honest_interval():
+    """The largest share of rows in a cell, one for each most likely class: 2 of 3 rows."""
+
+    class Fullest(cs.measures.VectorBinned):
+        name, info = "fullest", cs.measures.Info("Fullest cell", (0, 1))
+
+        def cells(self, prob):
+            return prob.argmax(axis=1)
+
+        def reduce(self, count, residual, value):
+            return (count / count.sum(axis=-1, keepdims=True)).max(axis=-1)
+
+    rows = [0, 1, 2], [[0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.1, 0.2, 0.7]]
+    assert cs.estimate(*rows, measure=Fullest(), lens="canonical") == 2 / 3
+    assert cs.detail(*rows, measure=Fullest(), lens="canonical").fields == {}
+    with pytest.raises(ValueError, match="no honest interval"):
+        cs.confidence_interval(*rows, measure=Fullest(), lens="canonical", method="honest")
+
+
+def test_the_form_of_classes_has_the_options_of_its_measure():
+    single = MEASURES["omnibus"]()
+    assert single.multiclass().options == single.options
