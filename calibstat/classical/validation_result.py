@@ -176,10 +176,6 @@ class Validation(NotedResult):
         """Return the reason why a number is missing."""
         if name in ("intercept", "slope"):
             return "  needs predictions that differ"
-        if name in ("scaled_brier", "auc", "r2"):
-            return "  needs both outcomes"
-        if name not in OF_COUNTED_ROWS:
-            return ""
         if self.drawn == "rows" and self.effective_n is None:
             return "  needs a prediction other than 0, 1/2 and 1"
         return "  needs rows that are independent and count once"

@@ -29,6 +29,7 @@ def test_predictions_that_tell_nothing_in_double_precision(verb):
     ("y", "p"),
     [
         ([0] + [1] * 49, [0.9] * 15 + [1 - 1e-12] * 35),  # no failure among the certain: the slope has no upper end
+        ([1, 1, 0], [1 - 1e-12, 1e-10, 1e-10]),  # along a ray from the maximum the likelihood never falls far enough
         ([1, 1, 1], [1 - 5e-12, 1 - 1e-12, 1 - 1e-12]),
     ],
 )

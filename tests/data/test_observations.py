@@ -22,6 +22,7 @@ def test_without_a_lens():
         assert (other.lens, other.null) == (binary.lens, binary.null)
         assert np.array_equal(other.sample.value, [0.25, 0.75])
         assert np.array_equal(other.sample.positives, [0, 1])
+    assert binary.class_names == ()
     for data in ((LABEL, PROB), (from_rows(LABEL, PROB), None)):
         assert str(observe(*data).lens) == "lens top_label"
     assert observe(LABEL, PROB).null == lenses.top_label.null

@@ -267,3 +267,11 @@ def test_always_wrong_looks_good_by_confidence():
 def test_bad_options(options, message):
     with pytest.raises(ValueError, match=message):
         find_measure("regression_ce", options).estimate(PAIR)
+
+
+@pytest.mark.parametrize("divergence", ["brier", "log_loss"])
+def test_the_value_of_one_class_is_of_its_predictions(divergence):
+    """Of six equally likely vectors a class has the predictions .1, .3 and .6, and they are its chances."""
+    counted = cs.Sample.from_counts([0.1, 0.3, 0.6], [300] * 3, [30, 90, 180])
+    truth = cs.generators.six_points().truth("regression_ce", divergence=divergence, lens=cs.lenses.one_class(0))
+    assert truth == pytest.approx(cs.estimate(counted, measure="regression_ce", divergence=divergence), rel=1e-6)

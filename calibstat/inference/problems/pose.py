@@ -82,6 +82,7 @@ def problem_of(data: Data, asked: Measure, reduce: str | None = None) -> Problem
             )
         if form.why_no_weights:
             data.need_no_weights(str(form), form.why_no_weights)
+        form.check_probabilities(data.predictions.prob)
         return MulticlassProblem(form, data)
 
     return seen.choose(of_event, of_vectors, of_classes)

@@ -107,3 +107,10 @@ def test_the_bound_is_chernoffs_by_hand():
     assert bound.total == pytest.approx(total)
     least = (theta * total + largest + 3.0) / (100 * (1 - math.exp(-eta)))
     assert bound.end(3.0) <= least + 0.03 / (100 * (1 - math.exp(-eta)))
+
+
+def test_the_estimate_is_of_runs_of_rows():
+    """Runs of rows are bins here, each with its 40 rows: the mean of the absolute gaps."""
+    positives = np.rint(ROWS * VALUE) + np.array([3, -2] * 6)
+    interval = cs.measures.MEASURES["l1"](shape="nondecreasing").interval(cs.Sample.from_counts(VALUE, ROWS, positives))
+    assert interval.estimate == pytest.approx(cs.estimate(cs.Sample.from_counts(VALUE, ROWS, positives), measure="l1"))

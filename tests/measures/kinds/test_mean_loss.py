@@ -28,3 +28,20 @@ def test_brier_of_what_is_nearly_certain(away):
     found = cs.estimate([0], [[1 - away, away]], measure="brier", lens="canonical")
     assert found >= 0
     assert found == pytest.approx(2 * away**2, rel=0, abs=1e-15)
+
+
+def test_a_loss_says_what_predictions_it_takes_of_classes_too():
+    """Through the canonical lens it was not asked."""
+
+    class Doubtful(cs.measures.Brier):
+        name, info = "doubtful", cs.measures.Info("Score of doubt", (0, 2))
+
+        def check_probabilities(self, prob):
+            if (prob == 0).any():
+                raise ValueError("expected doubt, found none")
+
+    rows = [0, 1], [[0.5, 0.25, 0.25], [0.5, 0.5, 0.0]]
+    for lens in ("canonical", "class_wise", cs.lenses.one_class(2)):
+        with pytest.raises(ValueError, match="expected doubt, found none"):
+            cs.estimate(*rows, measure=Doubtful(), lens=lens)
+    assert cs.estimate([0], rows[1][:1], measure=Doubtful(), lens="canonical") == 0.5**2 + 2 * 0.25**2
