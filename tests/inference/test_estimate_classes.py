@@ -83,3 +83,8 @@ def test_detail():
     assert found["count"] @ found["distance"] / 60 == pytest.approx(found.estimate)
     with pytest.raises(ValueError, match=r"such as lenses.one_class\(0\), found 'class_wise'"):
         cs.detail(label, prob, lens="class_wise")
+
+
+def test_the_error_by_its_name_is_of_one_model():
+    with pytest.raises(ValueError, match="expected the predictions of one model, found 2 models; ask estimate"):
+        cs.expected_calibration_error([0, 1], {"a": [0.1, 0.9], "b": [0.2, 0.8]})
