@@ -108,7 +108,7 @@ def test_planted_faults_are_counted(family):
     y, p, cluster, _ = family.sample(16_000, 5, clusters=4000)
     first, rows = one_of_each(cluster, False), one_of_each(cluster, True)
     assert wrong_counts(family, y[first], p[rows])  # a cluster that shares its outcome, not its uniform number
-    p[rows[:400]] = p[rows[0]]  # one prediction too often
+    p[rows[:800]] = p[rows[0]]  # one prediction too often
     assert wrong_counts(family, y[rows], p[rows])
 
 
