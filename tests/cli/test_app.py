@@ -103,6 +103,7 @@ def test_every_lens_says_what_the_function_says(zoo, predictions, lens):
     assert str(cs.detectable_effect(predictions, lens=seen, rng=0)).split(" (ECE")[0] in text
 
 
+@pytest.mark.usefixtures("quick_draws")
 def test_each_class_says_what_the_function_says(zoo, predictions):
     text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise").stdout)
     found = cs.calibration_test(predictions, lens="class_wise", n_resamples=99, rng=0)
@@ -115,6 +116,7 @@ def test_each_class_says_what_the_function_says(zoo, predictions):
         assert f"{wording.number(size[k])} {wording.p_text(found.pvalue[k])} {holm}" in text
 
 
+@pytest.mark.usefixtures("quick_draws")
 def test_stopping_of_classes(zoo, predictions):
     found = cs.calibration_test(predictions, lens="class_wise", stop_after=5, rng=0)
     text = plain_text(run("test", zoo, *PATTERN, "--lens", "class_wise", "--stop-after", 5).stdout)
@@ -122,6 +124,7 @@ def test_stopping_of_classes(zoo, predictions):
         assert wording.p_text(p) in text
 
 
+@pytest.mark.usefixtures("quick_draws")
 def test_same_seed_same_words_by_default(csv):
     assert run("test", csv, *COLUMNS).stdout == run("test", csv, *COLUMNS).stdout
 
@@ -191,6 +194,7 @@ def test_interval_by_another_method(csv):
     assert "percentile method" in plain_text(run("interval", csv, *COLUMNS, "--method", "percentile").stdout)
 
 
+@pytest.mark.usefixtures("quick_draws")
 def test_parquet_and_csv_agree(rows, csv, tmp_path):
     rows.to_parquet(tmp_path / "rows.parquet")
     assert run("test", csv, *COLUMNS).stdout == run("test", tmp_path / "rows.parquet", *COLUMNS).stdout
@@ -236,6 +240,7 @@ def test_several_columns_say_what_the_function_says(zoo, predictions):
     assert "Null hypothesis: given the probability of the most likely class" in text
 
 
+@pytest.mark.usefixtures("quick_draws")
 def test_two_columns_are_outcome_one_of_two(rows, tmp_path):
     pair = pd.DataFrame({"y": rows["y"], "p_0": 1 - rows["p"], "p_1": rows["p"]})
     pair.to_csv(tmp_path / "pair.csv", index=False)

@@ -10,6 +10,8 @@ import calibstat as cs
 from calibstat.cli.array_files import read_arrays
 from calibstat.cli.input_files import read_data
 
+pytestmark = pytest.mark.usefixtures("quick_draws")
+
 Y, P = cs.generators.temperature(1.5).sample(300, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(120, rng=1)
 

@@ -16,6 +16,8 @@ from calibstat.cli import file_checks
 from calibstat.cli.file_checks import check_size, readable
 from calibstat.cli.input_files import read_data
 
+pytestmark = pytest.mark.usefixtures("quick_draws")
+
 Y, P = cs.generators.temperature(1.5).sample(40, rng=1)
 ROWS = pd.DataFrame({"y": Y.astype(int), "p": P})
 QUICK = ["--n-resamples", 9]

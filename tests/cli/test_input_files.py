@@ -13,6 +13,8 @@ import calibstat as cs
 from calibstat.cli import input_files
 from calibstat.cli.input_files import as_classes, choose, plain_spelling, read_data
 
+pytestmark = pytest.mark.usefixtures("quick_draws")
+
 
 def test_missing_file():
     fails_with(run("test", "nowhere.csv", *COLUMNS), "no such file", "nowhere.csv")

@@ -1,10 +1,13 @@
 """The tables that the command line prints."""
 
 import numpy as np
+import pytest
 from command_line import COLUMNS, FAST, PATTERN, plain_text, run
 
 import calibstat as cs
 from calibstat.output import wording
+
+pytestmark = pytest.mark.usefixtures("quick_draws")
 
 
 def test_measures_lists_the_registry():

@@ -12,6 +12,8 @@ from calibstat.cli.app import app
 from calibstat.cli.input_files import as_outcomes, read_data, read_models, read_probabilities
 from calibstat.cli.reading import Reading, takes_reading
 
+pytestmark = pytest.mark.usefixtures("quick_draws")
+
 Y, P = cs.generators.temperature(1.5).sample(300, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(120, rng=1)
 ROWS = pd.DataFrame(

@@ -14,6 +14,8 @@ from calibstat.cli import terminal
 from calibstat.cli.terminal import with_progress
 from calibstat.output.visible_text import CONTROL
 
+pytestmark = pytest.mark.usefixtures("quick_draws")
+
 
 @pytest.mark.parametrize(
     ("folder", "names", "said"),

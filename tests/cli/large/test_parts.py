@@ -14,6 +14,7 @@ NUMBER = np.arange(600)
 ROWS = pd.DataFrame(
     {"y": Y.astype(int), "p": P, "q": P**2, "site": NUMBER % 3, "pair": NUMBER // 2, "day": NUMBER // 100}
 )
+pytestmark = pytest.mark.usefixtures("quick_draws")
 SUFFIXES = [".csv", ".csv.gz", ".tsv", ".jsonl", ".parquet"]
 
 
@@ -42,11 +43,11 @@ def test_a_folder_and_a_pattern_are_the_rows_of_their_files(suffix, tmp_path):
     (folder / "_SUCCESS").write_text("")
     write(ROWS.assign(y=2), folder / ".part-0.csv")
     (folder / "notes.md").write_text("no rows")
-    said = run("test", whole, *COLUMNS, *FAST)
+    said = run("interval", whole, *COLUMNS, *FAST)
     assert said.exit_code == 0, said.stderr
     for place in (folder, folder / f"part-*{suffix}", tmp_path / "**" / f"part-[0-2]{suffix}"):
-        assert run("test", place, *COLUMNS, *FAST).stdout == said.stdout
-    assert run("test", folder / f"part-[01]{suffix}", *COLUMNS, *FAST).stdout != said.stdout
+        assert run("interval", place, *COLUMNS, *FAST).stdout == said.stdout
+    assert run("interval", folder / f"part-[01]{suffix}", *COLUMNS, *FAST).stdout != said.stdout
 
 
 @pytest.mark.parametrize(
