@@ -36,8 +36,8 @@ def interval():
 def folder(tmp_path):
     """A folder with rows of a calibrated model and of a wrong one, and a python that only notes what it is asked."""
     random = np.random.default_rng(1)
-    p = random.random(4000)
-    y = random.random(4000) < p
+    p = random.random(2000)
+    y = random.random(2000) < p
     for name, predicted in (("good", p), ("bad", p**3), ("few", p[:30])):
         lines = [f"{int(a)},{b}" for a, b in zip(y, predicted, strict=False)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["y,p", *lines]), encoding="utf-8")
@@ -78,11 +78,12 @@ def test_the_action_fails_unless_rows_show_the_condition(folder, rows, code):
 
 
 def test_the_action_runs_nothing_that_inputs_say(folder):
-    planted = '"; touch planted; "'
-    assert run_action(folder, {"rows": "good.csv", "condition": planted})[:2] == [0, 2]
-    assert run_action(folder, {"rows": planted})[:2] == [0, 2]
+    planted = "$(touch planted)"
+    assert run_action(folder, dict.fromkeys(ACTION["inputs"], planted))[:2] == [0, 2]
     assert not (folder / "planted").exists()
     assert all("${{" not in step["run"] for step in STEPS)
+    subprocess.run(["bash", "-c", f'echo "{planted}"'], cwd=folder, check=True)  # as text of the step it would be run
+    assert (folder / "planted").exists()
 
 
 def test_the_action_is_short_and_used_with_its_inputs():
