@@ -35,6 +35,12 @@ def parsed(source):
     return ast.parse(source)
 
 
+@cache
+def import_statements(source):
+    """The import statements of a file, nested ones too."""
+    return [node for node in ast.walk(parsed(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imported(node):
     """Dotted names that an import statement loads, or may load."""
     if isinstance(node, ast.Import):

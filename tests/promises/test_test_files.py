@@ -3,7 +3,6 @@
 Every rule is a checker that returns what it objects to, and has a twin test that feeds it a planted fault.
 """
 
-import ast
 import json
 import os
 import re
@@ -14,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import other_seeds
 import pytest
-from package_sources import ROOT, imported, parsed, sources
+from package_sources import ROOT, import_statements, imported, sources
 from project_folder import PROJECT
 
 from calibstat.resampling import streams
@@ -122,7 +121,7 @@ def between_tests(tests):
     named = re.compile(r"^\s*(?:from|import)\b.*\btest_", flags=re.MULTILINE)  # to parse all files takes seconds
     for test, source in tests.items():
         names = (
-            {name for node in ast.walk(parsed(source)) for name in imported(node)} if named.search(source) else set()
+            {name for node in import_statements(source) for name in imported(node)} if named.search(source) else set()
         )
         found += [test] * bool(others & {part for name in names for part in name.split(".")})
     return found
