@@ -1,27 +1,22 @@
 """The studies of the folder simulations/: each has a seed of its own, grids that can be run, and a table."""
 
+import inspect
+
 import pytest
 from simulation_files import FOLDER, STUDIES
 
 import calibstat as cs
+from calibstat.study.question import Question
 
-FITTED = {"label_noise"}  # its data sets are models fitted anew, which takes long
-LARGE = {"classes", "coverage", "consistency", "comparison"}  # the population values of its full grid take long
-ASKED = [
-    pytest.param(name, quick, marks=[pytest.mark.slow] * (name in FITTED or (name in LARGE and not quick)))
-    for name, study in STUDIES.items()
-    if study.grids(True)
-    for quick in (True, False)
-]
+WITH_GRIDS = [name for name, study in STUDIES.items() if study.grids(True)]
 
 
 def test_every_study_has_a_seed_of_its_own():
     assert len({study.seed for study in STUDIES.values()}) == len(STUDIES)
 
 
-@pytest.mark.parametrize(("name", "quick"), ASKED)
-def test_every_grid_can_be_asked(name, quick, monkeypatch):
-    """Checks every argument of the grid, with nothing computed."""
+def ask(name, quick, monkeypatch):
+    """Check every argument of the grids of a study, without a data set of theirs."""
     asked = []
     monkeypatch.setattr("calibstat.study.runner.compute", lambda *given: asked.append(given) or 1 / 0)
     grids = STUDIES[name].grids(quick)
@@ -29,6 +24,31 @@ def test_every_grid_can_be_asked(name, quick, monkeypatch):
         with pytest.raises(ZeroDivisionError):
             cs.study.run(**grid, seed=1)
     assert len(asked) == len(grids) >= 1
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("name", WITH_GRIDS)
+def test_every_grid_can_be_asked(name, quick, monkeypatch):
+    """True values are asked for and not computed, which takes long: each run of a study does that first."""
+    truth_of = Question.truth_of
+
+    def stand_in(self, label):
+        signature = inspect.signature(truth_of(self, label))  # raises if the generator has no true values
+
+        def truth(*given, **options):
+            signature.bind(*given, **options)  # raises if it does not take these arguments
+            return 0.1
+
+        return truth
+
+    monkeypatch.setattr(Question, "truth_of", stand_in)
+    ask(name, quick, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITH_GRIDS)
+def test_every_full_grid_has_its_true_values(name, monkeypatch):
+    ask(name, False, monkeypatch)
 
 
 def test_every_study_makes_a_table():
