@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -102,6 +103,14 @@ def kept(tmp_path, **changes):
 
 def batches(tmp_path):
     return sorted((tmp_path / "store").glob("*.parquet"))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A store that no test changes."""
+    folder = tmp_path_factory.mktemp("finished")
+    table(store=folder)
+    return folder
 
 
 @pytest.fixture
@@ -220,8 +229,8 @@ def test_a_file_that_was_being_written_is_dropped(tmp_path, expected):
         ({"question": "bias", "level": None}, "question is 'power' there and 'bias' here"),
     ],
 )
-def test_the_store_of_another_study_is_refused(tmp_path, changes, message):
-    kept(tmp_path)
+def test_the_store_of_another_study_is_refused(tmp_path, finished, changes, message):
+    shutil.copytree(finished, tmp_path / "store")
     before = {path: path.read_bytes() for path in (tmp_path / "store").iterdir()}
     with pytest.raises(ValueError, match=message):
         kept(tmp_path, **changes)
@@ -259,17 +268,21 @@ import sys
 sys.path.insert(0, {tests!r})
 import calibstat as cs
 from slow_generator import Slow
-table = cs.study.run("bias", {{"slow": Slow(5e-4)}}, [1, 2], ["brier", "ece"], replicates={replicates}, seed=3,
-                     store=sys.argv[1], n_jobs=int(sys.argv[2]))
-table.to_csv(sys.argv[3], index=False)
+cs.study.run(**{arguments!r}, generators={{"slow": Slow(5e-4)}}, store=sys.argv[1], n_jobs=int(sys.argv[2]))
 """
 
 
+def asked(replicates):
+    """The arguments of the study that is killed, without its generator."""
+    grid = {"n": [1, 2], "measures": ["brier", "ece"], "replicates": replicates, "n_resamples": 19}
+    return {"question": "bias", **grid, "seed": 3}
+
+
 def kills(times, replicates, tmp_path, n_jobs=1):
-    """Kill a study that many times at random moments; return its table as text and how often it was at work then."""
+    """Kill a study that many times at random moments; return its table at last, and how often it was at work then."""
     random = np.random.default_rng(times)
-    script = SCRIPT.format(tests=str(PROJECT / "tests" / "helpers"), replicates=replicates)
-    command = [sys.executable, "-c", script, str(tmp_path / "store"), str(n_jobs), str(tmp_path / "table.csv")]
+    script = SCRIPT.format(tests=str(PROJECT / "tests" / "helpers"), arguments=asked(replicates))
+    command = [sys.executable, "-c", script, str(tmp_path / "store"), str(n_jobs)]
     at_work, finished = 0, 0
     for _ in range(times):
         process = subprocess.Popen(command, start_new_session=True)
@@ -284,20 +297,18 @@ def kills(times, replicates, tmp_path, n_jobs=1):
         now = sum(len(pd.read_parquet(path)) for path in batches(tmp_path))  # none is half written
         assert now > finished or process.returncode == 0
         finished = now
-    subprocess.run(command, check=True)
-    return (tmp_path / "table.csv").read_bytes(), at_work
+    return kept(tmp_path, **asked(replicates), generators={"slow": Slow(0)}, n_jobs=n_jobs), at_work
 
 
 def uninterrupted(replicates):
-    arguments = {"question": "bias", "generators": {"slow": Slow(0)}, "n": [1, 2], "measures": ["brier", "ece"]}
-    return table(**arguments, replicates=replicates, seed=3).to_csv(index=False).encode()
+    return table(**asked(replicates), generators={"slow": Slow(0)})
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 def test_a_killed_study_goes_on_where_it_was(tmp_path):
     found, at_work = kills(1, 2500, tmp_path)  # at least 2.5 s of work, so that a kill within .6 s finds it at work
     assert at_work == 1
-    assert found == uninterrupted(2500)
+    pd.testing.assert_frame_equal(found, uninterrupted(2500), check_exact=True)
 
 
 @pytest.mark.slow
@@ -306,4 +317,4 @@ def test_a_killed_study_goes_on_where_it_was(tmp_path):
 def test_a_study_killed_twenty_times_gives_the_same_table(tmp_path, n_jobs):
     found, at_work = kills(20, 40_000, tmp_path, n_jobs)
     assert at_work >= 18
-    assert found == uninterrupted(40_000)
+    pd.testing.assert_frame_equal(found, uninterrupted(40_000), check_exact=True)

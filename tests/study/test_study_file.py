@@ -239,11 +239,11 @@ study = cs.study.Study(question="Mine?", seed=7, grids=grids, violations=lambda 
 
 
 def test_a_user_defined_study_file_is_run_resumed_and_refused_when_changed(tmp_path, registry):
-    """Measures and generators of the file are known in two processes, whose numbers are those of one."""
+    """Measures and generators of the file are known in two other processes, whose numbers are those of one."""
     path = tmp_path / "mine.py"
     path.write_text(f"CHANGED = False\n{OWN}")
-    found = in_a_process("study", path, "--quick", "--out", tmp_path / "2", "--n-jobs", 2)
-    assert found.returncode == 0, found.stderr
+    found = run("study", path, "--quick", "--out", tmp_path / "2", "--n-jobs", 2)
+    assert found.exit_code == 0, found.output
     assert "The guarantee is kept in every row" in found.stdout
     assert (tmp_path / "2/figures/mine-quick.png").stat().st_size > 0
     assert run("study", path, "--quick", "--out", tmp_path / "1", "--n-jobs", 1).exit_code == 0
