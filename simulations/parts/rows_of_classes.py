@@ -31,7 +31,7 @@ class Rows:
     @property
     def family(self) -> MulticlassGenerator:
         """The distribution of rows without weights."""
-        return cs.generators.dirichlet(self.concentration, temperature=self.temperature)
+        return dirichlet_family(self.concentration, self.temperature)
 
     def sample(self, rng: Any) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """Return classes, predictions, and what is known of the rows by name."""
@@ -41,6 +41,12 @@ class Rows:
         y, p, *known = drawn
         named = zip(("cluster", "sample_weight"), known, strict=True)
         return y, p, {name: part for name, part in named if part is not None}
+
+
+@cache
+def dirichlet_family(concentration: tuple[float, ...], temperature: float) -> MulticlassGenerator:
+    """Return a Dirichlet distribution of classes; made once, it finds its population once."""
+    return cs.generators.dirichlet(concentration, temperature=temperature)
 
 
 @cache
