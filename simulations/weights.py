@@ -115,11 +115,17 @@ def _shifted(p: np.ndarray, shift: float) -> np.ndarray:
 
 
 @cache
-def truth(case: Weighted, measure: str) -> float:
-    """Return the measure of the population in which rows count by their weights."""
+def _quantiles(prevalence: float) -> np.ndarray:
+    """Return predictions of equal probability that represent their distribution."""
     from scipy.special import betaincinv
 
-    p = betaincinv(*_shape(case.prevalence), (np.arange(POINTS) + 0.5) / POINTS)
+    return np.asarray(betaincinv(*_shape(prevalence), (np.arange(POINTS) + 0.5) / POINTS))
+
+
+@cache
+def truth(case: Weighted, measure: str) -> float:
+    """Return the measure of the population in which rows count by their weights."""
+    p = _quantiles(case.prevalence)
     chance = case.chance(p, np.full(POINTS, case.share_above))
     return float(cs.estimate(cs.Sample.from_counts(p, np.full(POINTS, 0.5), 0.5 * chance), measure=measure))
 

@@ -20,12 +20,11 @@ def counted(draw, elements, most=24):
 
 def brute_force(value, negatives, positives, ends=1e-13):
     """Act at t, or at t' instead, for all pairs of thresholds just above and at each prediction."""
-    thresholds = [*value, *(value + ends)]
+    thresholds = np.append(value, value + ends)
+    acts = (value >= thresholds[:, None]).astype(float)
     gains = [0.0]
-    for t in thresholds:
-        for other in thresholds:
-            moved = (value >= other).astype(float) - (value >= t)
-            gains.append(moved @ (positives * (1 - t) - negatives * t))
+    for t, own in zip(thresholds, acts, strict=True):
+        gains.append(np.max((acts - own) @ (positives * (1 - t) - negatives * t)))
     return max(gains)
 
 
