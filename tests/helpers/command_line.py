@@ -1,20 +1,24 @@
 """The command line in tests: how it is run, what it printed, and the files it is given."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from typer import testing
+from typer.main import get_command
 
 import calibstat as cs
 from calibstat.cli.app import app
+
+testing._get_command = cache(get_command)  # runners build all commands at every call, as costly as many an answer
 
 COLUMNS = ["--label", "y", "--prob", "p"]
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], terminal_width=120)
+    return testing.CliRunner().invoke(app, [str(argument) for argument in arguments], terminal_width=120)
 
 
 def plain_text(text):
