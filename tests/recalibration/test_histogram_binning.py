@@ -98,8 +98,8 @@ def times_drawn(bootstrap_map, centre):
 
 
 def limits(chance):
-    """The range of a binomial number that is left in 1 of 10⁴ cases."""
-    return stats.binom.ppf([5e-5, 1 - 5e-5], DRAWS, chance)
+    """The range of a binomial number that is left in 2 of 10⁶ cases."""
+    return stats.binom.ppf([1e-6, 1 - 1e-6], DRAWS, chance)
 
 
 def test_bootstrap_leaves_out_rows_as_often_as_it_should():
@@ -107,9 +107,9 @@ def test_bootstrap_leaves_out_rows_as_often_as_it_should():
     fitted = HistogramBinning(n_bins=3, bootstrap=DRAWS, rng=11).fit([0.1, 0.9], [0, 1])
     low, high = limits(0.75)
     assert low <= times_drawn(fitted, 5 / 6) <= high
-    # planted faults: three rows, without replacement, and the plain map
-    three = HistogramBinning(n_bins=3, bootstrap=DRAWS, rng=11).fit([0.1, 0.1, 0.9], [0, 0, 1])
-    assert not low <= times_drawn(three, 5 / 6) <= high
+    # planted faults: five rows (1 - 0.8⁵ = 0.67), without replacement, and the plain map
+    five = HistogramBinning(n_bins=3, bootstrap=DRAWS, rng=11).fit([0.1, 0.1, 0.1, 0.1, 0.9], [0, 0, 0, 0, 1])
+    assert not low <= times_drawn(five, 5 / 6) <= high
     assert not low <= DRAWS <= high
     assert times_drawn(HistogramBinning(n_bins=3).fit([0.1, 0.9], [0, 1]), 5 / 6) == DRAWS
 

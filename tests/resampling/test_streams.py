@@ -13,7 +13,7 @@ from calibstat import resampling
 from calibstat.resampling import streams
 
 KEY = streams.key_of(20240611)
-FALSE_ALARM = 1e-5  # of every single check in this file; fewer than a hundred are made
+FALSE_ALARM = 1e-6  # of every single check in this file; fewer than a hundred are made
 
 
 def is_uniform(numbers, n_values):

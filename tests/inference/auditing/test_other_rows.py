@@ -172,8 +172,8 @@ def test_the_level_and_a_group_that_is_found():
     assert share_found(60, 400, LAWS["uniform"], MAPS["shift"]) <= limit
     assert share_found(60, 400, LAWS["uniform"], MAPS["shift"], beyond=1.5) > limit
     rng = np.random.default_rng(3)  # the audit itself finds what all rows have in common, which is not asked here
-    p, groups = rows_in_groups(rng, 400, LAWS["uniform"])
-    y = rng.random(400) < MAPS["shift"](p)
+    p, groups = rows_in_groups(rng, 1600, LAWS["uniform"])
+    y = rng.random(1600) < MAPS["shift"](p)
     found = cs.audit(y, p, groups.T, n_resamples=199, rng=1)
     assert found.found.size > 5 + found.beyond.found.size
 
