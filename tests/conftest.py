@@ -13,6 +13,7 @@ from command_line import (  # noqa: F401  pytest finds fixtures here
     animals_fixture,
     csv_fixture,
     predictions_fixture,
+    quick_draws_fixture,
     rows_fixture,
     zoo_fixture,
 )

@@ -22,7 +22,7 @@ from calibstat.generators import (
     temperature,
 )
 
-ALARM = 1e-4  # at most, of all limits of one test together
+ALARM = 1e-6  # at most, of all limits of one test together
 FINITE = [
     calibrated(FIVE),
     shift(1, [0.1, 0.6]),

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from quick_report import quick
 from typer import testing
 from typer.main import get_command
 
@@ -24,6 +25,13 @@ def run(*arguments):
 def plain_text(text):
     """The text without line breaks and colours."""
     return " ".join(re.sub(r"\x1b\[[0-9;]*m", "", text).split())
+
+
+@pytest.fixture(name="quick_draws")
+def quick_draws_fixture():
+    """Few draws, where nothing but speed depends on them."""
+    with quick():
+        yield
 
 
 @pytest.fixture(scope="module", name="rows")
