@@ -4,6 +4,7 @@ import gc
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker a core: BLAS threads beside them only wait on each other
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # processes that tests start load what the first of them compiled
 
 import hypothesis
 import numpy as np

@@ -1,3 +1,4 @@
+import re
 import tracemalloc
 from functools import partial
 
@@ -329,12 +330,10 @@ def test_level_sets_in_every_verb(ask):
 
 
 @pytest.mark.parametrize("ask", (ASKED | FITTED).values(), ids=ASKED | FITTED)
-@pytest.mark.parametrize(
-    "n_bins", [np.inf, -np.inf, np.nan, 2**63, 10**30, True, np.True_, 2.5, "15", [5], (5,), -1, 0]
-)
-def test_bad_numbers_of_bins(ask, n_bins):
-    with pytest.raises(ValueError, match="expected n_bins to be a whole number"):
-        ask(n_bins)
+def test_bad_numbers_of_bins(ask):
+    for n_bins in (np.inf, -np.inf, np.nan, 2**63, 10**30, True, np.True_, 2.5, "15", [5], (5,), -1, 0):
+        with pytest.raises(ValueError, match=f"expected n_bins to be a whole number.*{re.escape(str(n_bins))}"):
+            ask(n_bins)
 
 
 def test_the_bins_of_a_histogram_that_held_no_rows_keep_their_centre():
