@@ -127,7 +127,7 @@ def by_scipy(k, n, v, margin):
 
 def test_against_scipy_bin_by_bin():
     y, p = cs.generators.temperature(1.2).sample(2003, rng=1)
-    found = equivalence_test(y, p, margin=0.1)
+    found = equivalence_test(y, p, margin=0.15)  # with an observed error above the margin the p-value is 1, not SciPy's
     table = found.to_frame()
     assert table["count"].tolist() == [401, 400, 401, 400, 401]  # cuts nearest to 400.6, 801.2, 1201.8, 1602.4
     order = np.argsort(p)
@@ -138,7 +138,7 @@ def test_against_scipy_bin_by_bin():
         assert (bin_.left, bin_.right) == (p[part].min(), p[part].max())
         exact = binomtest(int(y[part].sum()), part.size).proportion_ci(0.9, "exact")
         assert (bin_.low, bin_.high) == pytest.approx(exact, abs=1e-9)
-    expected = [by_scipy(y[part].sum(), part.size, p[part].mean(), 0.1) for part in parts]
+    expected = [by_scipy(y[part].sum(), part.size, p[part].mean(), 0.15) for part in parts]
     assert found.pvalue == pytest.approx(max(expected), rel=1e-9)
     reach = np.maximum(table["high"] - table["mean_prediction"], table["mean_prediction"] - table["low"])
     assert found.limit == pytest.approx(reach.max(), abs=1e-12)

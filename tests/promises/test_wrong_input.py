@@ -115,7 +115,7 @@ OPTIONS = {
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_error_says_what_was_expected_and_found(verb):
     faults = {wrong: faults_of_error(VERBS[verb], *data) for wrong, data in WRONG.items()}
-    assert faults == dict.fromkeys(WRONG, [])
+    assert faults == {wrong: [] for wrong in WRONG}
 
 
 def test_an_unclear_error_and_none_would_be_found():
