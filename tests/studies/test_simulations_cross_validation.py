@@ -370,7 +370,7 @@ def test_tests_of_calibrated_learners_keep_their_level(name):
     for _ in range(200):
         x = population.draw(random, 100)
         y = (random.random(100) < population.chance(x)).astype(int)
-        fold = study_module.dealt(random, 100, 5)
+        fold = study_module.Rows(x, y, None).dealt(random, 5)
         p = study_module.cross_fitted(random, learner, x, y, fold, x[:1]).prediction
         least += folds.fold_tests(random, y, p, fold, "ks")[0] <= 0.25  # five times the smallest
     assert least > cs.study.most_rejections(0.05, 200, FALSE_ALARM)
