@@ -79,7 +79,8 @@ def test_the_action_fails_unless_rows_show_the_condition(folder, rows, code):
 
 def test_the_action_runs_nothing_that_inputs_say(folder):
     planted = "$(touch planted)"
-    assert run_action(folder, dict.fromkeys(ACTION["inputs"], planted))[:2] == [0, 2]
+    for inputs in ({"rows": "good.csv", "condition": planted}, dict.fromkeys(ACTION["inputs"], planted)):
+        assert run_action(folder, inputs)[:2] == [0, 2]
     assert not (folder / "planted").exists()
     assert all("${{" not in step["run"] for step in STEPS)
     subprocess.run(["bash", "-c", f'echo "{planted}"'], cwd=folder, check=True)  # as text of the step it would be run
