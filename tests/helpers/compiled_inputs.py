@@ -3,6 +3,8 @@
 The inputs of a function enter every line of it. A name may go on after a colon, for one more input of a function.
 """
 
+from functools import cache
+
 import numpy as np
 
 import calibstat
@@ -58,19 +60,33 @@ UNITS = np.array([0, 1, 1, 2, 0, 2])
 SUMMED = (CELL_OF_TENTHS[:, None] * 3 + np.zeros((1, 3), np.int64), 1)  # each class at the place of its row's cell
 STARTS = np.arange(5, dtype=np.uint64) * START
 RESIDUALS = np.linspace(-1, 1, 5 * M).reshape(M, 5)
-TABLES = binomial_tables(MANY, VALUE, 61 * (np.arange(M) > 2))  # the others are drawn by rejection
 PARTS_OF_GROUP = (
     *(np.array([0, 2, 5]), np.array([0.2, 0.8, 0.1, 0.4, 0.5]), np.array([1.0, 3.0]), np.array([[9.0, 80.0, 12.0]])),
 )
 LEVELS = Grid(4)
-NOISE = hidden_noise(12.0, 0.3, 0.4, 1, LEVELS)
 NEAR = Grid(16)  # of levels so near each other that some curves rise by more, or by less, than a limit between them
-NOISE_NEAR = hidden_noise(12.0, 0.3, 0.4, 1, NEAR)
 APART = np.append(np.linspace(0.2, 0.5, 4096), [0.8, 0.85])  # so many that blocks of blocks can be skipped
 WIDE = np.random.default_rng(7).dirichlet(np.full(75, 0.3), 4)  # more classes than a block of them holds
 WIDE[1, 3] = -0.0  # it has a sign, and is as good as 0
 WIDE[2, :9] = WIDE[2, 8::-1]
 WIDE[3, 5] = -0.25
+
+
+@cache
+def tables():
+    return binomial_tables(MANY, VALUE, 61 * (np.arange(M) > 2))  # the other cells are drawn by rejection
+
+
+@cache
+def noise():
+    return hidden_noise(12.0, 0.3, 0.4, 1, LEVELS)
+
+
+@cache
+def near():
+    return hidden_noise(12.0, 0.3, 0.4, 1, NEAR)
+
+
 INPUTS = {
     "cli.large.rows_in_cells._add": lambda: (
         *(OUTCOMES == 1, PREDICTIONS + 2.0**-30 * (PREDICTIONS < 1)),
@@ -511,21 +527,21 @@ INPUTS = {
         *(VALUE, COUNT, np.array([0, 4, M]), np.array([COUNT[:4].sum(), COUNT[4:].sum()]), 2, np.linspace(0, 1, 5)),
     ),
     "bounds.curves.linked_cells._next": lambda: (
-        *(np.linspace(0, 1, 5), NOISE.even.bound, np.zeros(5), *(2 * [NOISE.even.fall[:-1]]), NOISE.even.bend),
-        *(NOISE.kappa[:-1], 0.8, np.outer(np.arange(9), [0.3, 0.1, 0.0, 0.1, 0.3]), LEVELS.level),
+        *(np.linspace(0, 1, 5), noise().even.bound, np.zeros(5), *(2 * [noise().even.fall[:-1]]), noise().even.bend),
+        *(noise().kappa[:-1], 0.8, np.outer(np.arange(9), [0.3, 0.1, 0.0, 0.1, 0.3]), LEVELS.level),
         *Jumps.of(LEVELS, 1).arrays[1:],
     ),
     "bounds.curves.linked_cells._next: some rises are too wide": lambda: (
-        *(np.linspace(0, 1, 17), NOISE_NEAR.even.bound, np.zeros(17), *(2 * [NOISE_NEAR.even.fall[:-1]])),
-        *(NOISE_NEAR.even.bend, NOISE_NEAR.kappa[:-1], 0.3, np.outer(np.arange(9), np.abs(NEAR.level - 0.4))),
+        *(np.linspace(0, 1, 17), near().even.bound, np.zeros(17), *(2 * [near().even.fall[:-1]])),
+        *(near().even.bend, near().kappa[:-1], 0.3, np.outer(np.arange(9), np.abs(NEAR.level - 0.4))),
         *(NEAR.level, *Jumps.of(NEAR, 1).arrays[1:]),
     ),
     "bounds.curves.linked_cells._add_far_jumps": lambda: (
-        *(np.linspace(0, 1, 5), np.zeros(5), NOISE.any.bound, *(2 * [NOISE.any.fall[:-1]]), 0.3),
+        *(np.linspace(0, 1, 5), np.zeros(5), noise().any.bound, *(2 * [noise().any.fall[:-1]]), 0.3),
         *(np.array([0.3, 0.1, 0.0, 0.1, 0.3]), LEVELS.level, *Jumps.of(LEVELS, 2).arrays),
     ),
     "bounds.curves.linked_cells._add_far_jumps: some jumps are near": lambda: (
-        *(np.linspace(0, 1, 17), np.zeros(17), NOISE_NEAR.any.bound, *(2 * [NOISE_NEAR.any.fall[:-1]]), 0.6),
+        *(np.linspace(0, 1, 17), np.zeros(17), near().any.bound, *(2 * [near().any.fall[:-1]]), 0.6),
         *(np.abs(NEAR.level - 0.4), NEAR.level, *Jumps.of(NEAR, 2).arrays),
     ),
     "resampling.streams._stirling_tail": lambda: (12.0,),
@@ -549,7 +565,7 @@ INPUTS = {
         *(THRESHOLD, VALUE, 30.0, 7, COUNT, np.linspace(1, 2, 30), STARTS, np.zeros((M, 5))),
     ),
     "resampling.binary_labels._fill_tied": lambda: (
-        *(THRESHOLD, VALUE, 30.0, 7, MIXED, VALUE, *TABLES, STARTS, np.zeros((M, 5))),
+        *(THRESHOLD, VALUE, 30.0, 7, MIXED, VALUE, *tables(), STARTS, np.zeros((M, 5))),
     ),
     "resampling.binomial_tables._fill_tables": lambda: (
         *(MANY, VALUE, 61 * (np.arange(M) > 2), np.zeros(M, np.int64), np.zeros(M + 1, np.int64)),

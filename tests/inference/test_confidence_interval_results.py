@@ -6,7 +6,10 @@ import pytest
 
 import calibstat as cs
 
-FOUND = cs.confidence_interval(*cs.generators.calibrated().sample(400, rng=1), measure="ks", rng=1)
+
+@pytest.fixture(scope="module")
+def calibrated():
+    return cs.confidence_interval(*cs.generators.calibrated().sample(400, rng=1), measure="ks", rng=1)
 
 
 @pytest.mark.parametrize(
@@ -35,16 +38,16 @@ FOUND = cs.confidence_interval(*cs.generators.calibrated().sample(400, rng=1), m
         ),
     ],
 )
-def test_an_estimate_outside_is_explained(fields, remark):
-    found = replace(FOUND, **fields)
+def test_an_estimate_outside_is_explained(calibrated, fields, remark):
+    found = replace(calibrated, **fields)
     assert found.remark().startswith(remark)
     assert bool(found.remark()) == bool(remark)
     assert found.remark() in str(found)
 
 
-def test_reservations_are_lines():
-    assert FOUND.reservations == FOUND.scope == ""
-    found = replace(FOUND, why_infinite="a row is certain", few_events="outcome 1 was observed in 2 of 40 rows")
+def test_reservations_are_lines(calibrated):
+    assert calibrated.reservations == calibrated.scope == ""
+    found = replace(calibrated, why_infinite="a row is certain", few_events="outcome 1 was observed in 2 of 40 rows")
     first, second = found.reservations.splitlines()
     assert first == "Infinite: a row is certain."
     assert second.startswith("Few events: outcome 1 was observed in 2 of 40 rows; ")

@@ -71,24 +71,21 @@ def test_a_summary_survives_json():
     assert repr(MONITOR.summarize([1], [0.5])) == "PeriodSummary(1 row, 1 positive)"
 
 
-def good():
-    return MONITOR.summarize([1, 0], [0.5, 0.5]).to_dict()[""]
-
-
 @pytest.mark.parametrize(
     ("segments", "message"),
     [
-        ({}, "expected the sums of each segment"),
-        ([], "expected the sums of each segment"),
-        ({"": good(), "a": good()}, "or of all rows under ''"),
-        ({"a": good()[:-1]}, "expected 39 numbers of a segment"),
-        ({"a": [*good()[:-1], 0.5]}, "expected whole numbers of a segment"),
-        ({"a": [1, 2, *good()[2:]]}, "no more positive ones than rows"),
+        (lambda good: {}, "expected the sums of each segment"),
+        (lambda good: [], "expected the sums of each segment"),
+        (lambda good: {"": good, "a": good}, "or of all rows under ''"),
+        (lambda good: {"a": good[:-1]}, "expected 39 numbers of a segment"),
+        (lambda good: {"a": [*good[:-1], 0.5]}, "expected whole numbers of a segment"),
+        (lambda good: {"a": [1, 2, *good[2:]]}, "no more positive ones than rows"),
     ],
 )
 def test_a_broken_summary_is_refused(segments, message):
+    good = MONITOR.summarize([1, 0], [0.5, 0.5]).to_dict()[""]
     with pytest.raises(ValueError, match=message):
-        PeriodSummary.from_dict(segments)
+        PeriodSummary.from_dict(segments(good))
 
 
 def test_bad_segments_are_refused():

@@ -11,17 +11,21 @@ import calibstat as cs
 from calibstat.plots.inline_svg import compact, inline_svg, picture_of_result
 
 Y, P = cs.generators.temperature(2).sample(60, rng=1)
-DIAGRAM = cs.reliability(Y, P, rng=1)
+
+
+@pytest.fixture(scope="module")
+def diagram():
+    return cs.reliability(Y, P, rng=1)
 
 
 @pytest.fixture(scope="module", name="svg")
-def svg_fixture():
-    return inline_svg(DIAGRAM, 'of "a" <b>')
+def svg_fixture(diagram):
+    return inline_svg(diagram, 'of "a" <b>')
 
 
-def test_it_is_the_same_in_every_run_and_closes_its_figure(svg):
+def test_it_is_the_same_in_every_run_and_closes_its_figure(svg, diagram):
     before = plt.get_fignums()
-    assert inline_svg(DIAGRAM, 'of "a" <b>') == svg
+    assert inline_svg(diagram, 'of "a" <b>') == svg
     assert plt.get_fignums() == before
 
 

@@ -1,6 +1,7 @@
 """The picture of a validation shows the curves, rows and numbers of its result."""
 
 from dataclasses import replace
+from functools import cache
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,18 +13,23 @@ import calibstat as cs
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
 Y, P = stored("rare")
-RESULTS = {
-    **{name: cs.validate(*stored(name)) for name in NAMES},
-    "clusters": cs.validate(Y, P, cluster=np.arange(Y.size) // 9),
-    "weights": cs.validate(Y, P, sample_weight=np.where(Y == 1, 2.5, 1.5)),
-    "equal predictions": cs.validate(Y, np.full(Y.size, 0.1)),
-    "two predictions": cs.validate(Y, np.where(P > 0.1, 0.6, 0.2)),
+ROWS = {
+    **{name: dict(zip(("y_true", "y_prob"), stored(name), strict=True)) for name in NAMES},
+    "clusters": {"y_true": Y, "y_prob": P, "cluster": np.arange(Y.size) // 9},
+    "weights": {"y_true": Y, "y_prob": P, "sample_weight": np.where(Y == 1, 2.5, 1.5)},
+    "equal predictions": {"y_true": Y, "y_prob": np.full(Y.size, 0.1)},
+    "two predictions": {"y_true": Y, "y_prob": np.where(P > 0.1, 0.6, 0.2)},
 }
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@cache
+def validated(name):
+    return cs.validate(**ROWS[name])
+
+
+@pytest.mark.parametrize("name", ROWS)
 def test_it_shows_the_numbers_of_the_result(name):
-    found = RESULTS[name]
+    found = validated(name)
     ax = cs.plot(found)
     drawn = lines(ax)
     curves = {line.get_color(): line.get_ydata() for line in ax.lines[1:]}
@@ -41,9 +47,9 @@ def test_it_shows_the_numbers_of_the_result(name):
     assert ("95% band, pointwise" in legend(ax)) == (found.flexible.low is not None)
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("name", ROWS)
 def test_nothing_overlaps_or_is_cut_off(name):
-    figure = cs.plot(RESULTS[name], title="$5 to $10 of a title_that is long").figure
+    figure = cs.plot(validated(name), title="$5 to $10 of a title_that is long").figure
     assert overlapping(figure) == []
     assert outside(figure) == []
     boxes = [text.get_window_extent() for text in figure.axes[0].texts]
@@ -54,7 +60,7 @@ def test_nothing_overlaps_or_is_cut_off(name):
 
 def test_a_long_interval_is_noticed_where_it_overlaps():
     """The planted fault: ends with more digits than there is room for."""
-    found = RESULTS["small"]
+    found = validated("small")
     wide = replace(found, intervals=found.intervals | {"slope": (-123456789.0, 123456789.0)})
     figure = cs.plot(wide).figure
     figure.draw_without_rendering()
@@ -65,7 +71,7 @@ def test_a_long_interval_is_noticed_where_it_overlaps():
 
 def test_axes_end_at_the_next_tenth_of_small_predictions():
     for name, end in (("over_confident", 1.0), ("rare", 0.5), ("equal predictions", 0.1)):
-        ax = cs.plot(RESULTS[name])
+        ax = cs.plot(validated(name))
         assert ax.get_xlim() == pytest.approx((-0.02 * end, 1.02 * end))
         assert len(ax.get_xticks()) >= 4
 
@@ -73,7 +79,7 @@ def test_axes_end_at_the_next_tenth_of_small_predictions():
 def test_in_given_axes_it_has_no_table():
     figure, axes = plt.subplots(1, 2, figsize=(9, 5), layout="constrained")
     for ax, name in zip(axes, ("over_confident", "rare"), strict=True):
-        assert cs.plot(RESULTS[name], ax=ax) is ax
+        assert cs.plot(validated(name), ax=ax) is ax
         assert len(ax.texts) == 0
         assert "events" in ax.get_xlabel()
     figure.draw_without_rendering()
@@ -81,10 +87,10 @@ def test_in_given_axes_it_has_no_table():
 
 
 def test_a_small_p_value_is_written_as_small():
-    written = [text.get_text() for text in cs.plot(RESULTS["over_confident"]).texts]
+    written = [text.get_text() for text in cs.plot(validated("over_confident")).texts]
     assert written[written.index("S:p") + 1] == "< 0.001"
 
 
 def test_it_has_no_deviations():
     with pytest.raises(ValueError, match="expected a reliability diagram with deviation=True, found Validation"):
-        cs.plot(RESULTS["small"], deviation=True)
+        cs.plot(validated("small"), deviation=True)

@@ -8,7 +8,6 @@ from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.null_hypothesis import EVENT_NULL
 
 P = np.array([0.1, 0.5, 0.9])
-FITTED = cs.recalibration.PlattScaling().fit([0.2, 0.3, 0.6, 0.8], [0, 1, 0, 1])
 
 
 def square(p):
@@ -20,7 +19,6 @@ def square(p):
     [
         (square, "the function square", P**2),
         (lambda p: 1 - p, "the given function", 1 - P),
-        (FITTED, "PlattScaling", FITTED.predict_proba(P)),
         (cs.generators.temperature(2).curve, "the function curve", P**0.5 / (P**0.5 + (1 - P) ** 0.5)),
     ],
 )
@@ -34,6 +32,11 @@ def test_of_an_event(given, name, expected):
         f"given the predictions, every outcome comes independently from the probabilities that {name} gives for its "
         "prediction."
     )
+
+
+def test_of_a_recalibrator():
+    fitted = cs.recalibration.PlattScaling().fit([0.2, 0.3, 0.6, 0.8], [0, 1, 0, 1])
+    test_of_an_event(fitted, "PlattScaling", fitted.predict_proba(P))
 
 
 def test_of_vectors():

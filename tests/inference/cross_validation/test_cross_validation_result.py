@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -11,15 +12,19 @@ import calibstat as cs
 
 X = np.random.default_rng(1).normal(size=(240, 3))
 Y = (np.random.default_rng(2).random(240) < 1 / (1 + np.exp(-X.sum(axis=1)))).astype(int)
-FOUND = cs.cross_validate(LogisticRegression(), X, Y, rng=1)
 
 
-def test_the_answer_says_what_the_test_cannot_and_of_which_models_the_interval_is():
-    said = str(FOUND)
+@pytest.fixture(scope="module")
+def result():
+    return cs.cross_validate(LogisticRegression(), X, Y, rng=1)
+
+
+def test_the_answer_says_what_the_test_cannot_and_of_which_models_the_interval_is(result):
+    said = str(result)
     assert said.startswith("LogisticRegression(): 15 models of 240 rows in 5 folds, dealt 3 times.\n")
     assert "There is no evidence that the fits of this learner are miscalibrated each time (p = " in said
     assert "the interval allows for them." in said
-    assert f"for each new row one of them at random, is at most {FOUND.interval.high:.4f}." in said
+    assert f"for each new row one of them at random, is at most {result.interval.high:.4f}." in said
     assert "The model refitted on all rows has the same error to first order, without a guarantee." in said
     assert "groups" not in said
 
@@ -36,14 +41,14 @@ def test_nothing_is_said_of_a_refitted_model_that_draws():
     assert "refitted on all rows" not in str(forest)
 
 
-def test_the_outcome_is_named_unless_it_is_one():
-    assert "Probabilities are of the outcome yes." in str(replace(FOUND, outcome="yes"))
-    assert "Probabilities are of" not in str(replace(FOUND, outcome="True"))
+def test_the_outcome_is_named_unless_it_is_one(result):
+    assert "Probabilities are of the outcome yes." in str(replace(result, outcome="yes"))
+    assert "Probabilities are of" not in str(replace(result, outcome="True"))
 
 
-def test_dictionaries_have_the_models_in_words():
-    found = FOUND.to_dict()
+def test_dictionaries_have_the_models_in_words(result):
+    found = result.to_dict()
     assert found["out_of_fold"] == "15 models of 240 rows in 5 folds, dealt 3 times"
-    assert found["interval.high"] == FOUND.interval.high
-    assert FOUND.to_frame()["refitted_alike"].item()
-    assert "1 fold" not in str(replace(FOUND.out_of_fold, folds=FOUND.folds[:, :1], models=FOUND.models[:1]))
+    assert found["interval.high"] == result.interval.high
+    assert result.to_frame()["refitted_alike"].item()
+    assert "1 fold" not in str(replace(result.out_of_fold, folds=result.folds[:, :1], models=result.models[:1]))

@@ -12,7 +12,11 @@ F = np.where(np.random.default_rng(1).random(300) < 0.9, Y, 1.0 - Y)
 KNOWN = np.random.default_rng(2).permutation(300) < 100
 FEW = np.where(KNOWN, Y, np.nan)
 ASKED = {"measure": "ks", "n_resamples": 19, "rng": 1}
-EXPECTED = cs.confidence_interval(FEW, P, proxy=F, **ASKED).to_dict()
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return cs.confidence_interval(FEW, P, proxy=F, **ASKED).to_dict()
 
 
 def spelled():
@@ -29,21 +33,21 @@ def spelled():
 
 
 @pytest.mark.parametrize("how", spelled())
-def test_missing_outcomes_are_spelled_in_many_ways(how):
-    assert cs.confidence_interval(spelled()[how], P, proxy=F, **ASKED).to_dict() == EXPECTED
+def test_missing_outcomes_are_spelled_in_many_ways(how, expected):
+    assert cs.confidence_interval(spelled()[how], P, proxy=F, **ASKED).to_dict() == expected
 
 
-def test_names_of_outcomes_may_be_missing_too():
+def test_names_of_outcomes_may_be_missing_too(expected):
     names = np.where(FEW == 1, "yes", "no").astype(object)
     names[~KNOWN] = None
     found = cs.confidence_interval(names, P, proxy=F, pos_label="yes", **ASKED).to_dict()
-    assert found["high"] == EXPECTED["high"]
+    assert found["high"] == expected["high"]
 
 
-def test_the_order_of_rows_does_not_show():
+def test_the_order_of_rows_does_not_show(expected):
     order = np.random.default_rng(3).permutation(300)
     found = cs.confidence_interval(FEW[order], P[order], proxy=F[order], **ASKED).to_dict()
-    assert found == EXPECTED
+    assert found == expected
     chance, cluster = np.where(F == 1, 0.4, 0.28), np.arange(300) // 2
     for more in ({"inclusion": chance}, {"cluster": cluster}):
         moved = {name: each[order] for name, each in more.items()}
@@ -51,9 +55,9 @@ def test_the_order_of_rows_does_not_show():
         assert cs.confidence_interval(FEW[order], P[order], proxy=F[order], **moved, **ASKED).to_dict() == asked
 
 
-def test_several_models_are_asked_one_by_one():
+def test_several_models_are_asked_one_by_one(expected):
     answers = cs.confidence_interval(FEW, {"a": P, "b": P**2}, proxy=F, **ASKED)
-    assert answers["a"].to_dict() == EXPECTED
+    assert answers["a"].to_dict() == expected
     with pytest.raises(ValueError, match=r"found 1\.1 in y_prob at row 4.*\(of 'b'\)"):
         cs.confidence_interval(FEW, {"a": P, "b": np.where(np.arange(300) == 4, 1.1, P)}, proxy=F, **ASKED)
 
