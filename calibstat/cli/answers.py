@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from calibstat.output.wording import Brief
 
+    Detail = str | Table | Callable[[], str]
+
 T = TypeVar("T")
 FAILED, CANNOT_TELL = 1, 3  # exit codes
 Verbose = Annotated[
@@ -47,20 +49,21 @@ class Answer:
         What the rows are.
     caution : Brief or None
         What to keep in mind. It begins what --verbose adds, and ends it at length.
-    details : sequence of str and Table
-        What is printed with --verbose only.
+    details : sequence of str, Table and callable
+        What is printed with --verbose only. A function, which returns a text, is called only then.
     failed : sequence of str
         Conditions on which the command ends with exit code 1, after printing.
     unclear : sequence of str
         Conditions that the rows can neither show nor refute, on which it ends with exit code 3 if none failed.
     results : mapping
-        The results behind the answer, by the name of a measure or a model; their fields are the JSON.
+        The results behind the answer, by the name of a measure or a model; their fields are the JSON. A function, which
+        returns a result, is called only for JSON.
     """
 
     said: Sequence[str | Table] = ()
     data: Brief | None = None
     caution: Brief | None = None
-    details: Sequence[str | Table] = ()
+    details: Sequence[Detail] = ()
     failed: Sequence[str] = ()
     unclear: Sequence[str] = ()
     results: Mapping[str, object] = field(default_factory=dict)
@@ -100,14 +103,16 @@ def as_json(answer: Answer) -> str:
 
     said = {"answer": " ".join(part for part in answer.said if isinstance(part, str))}
     said |= {} if answer.data is None else {"data": answer.data.short}
-    return json.dumps(plain_values({**said, **answer.results}), indent=2, allow_nan=False)
+    results = {name: each() if callable(each) else each for name, each in answer.results.items()}
+    return json.dumps(plain_values({**said, **results}), indent=2, allow_nan=False)
 
 
 def show(answer: Answer, verbose: bool) -> None:
     """Print an answer, and leave as conditions say."""
     say(*answer.said)
     if verbose:
-        say(*([answer.caution.short] if answer.caution else []), *answer.details)
+        say(*([answer.caution.short] if answer.caution else []))
+        say(*(each() if callable(each) else each for each in answer.details))
     if answer.data is not None:
         say(*(answer.data.at_length if verbose else (answer.data.short,)))
     if verbose and answer.caution is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -20,6 +20,9 @@ from calibstat.measures import MEASURES, Measure
 from calibstat.output.wording import number, p_text
 from calibstat.plots import plot
 from calibstat.resampling.quantiles import quantiles
+
+if TYPE_CHECKING:
+    from calibstat.cli.answers import Detail
 
 
 @dataclass(frozen=True)
@@ -95,15 +98,19 @@ def say_folds(finding: Finding) -> str:
     return f"{finding.test.answer}\n{finding.title}: {number(finding.estimate)}."
 
 
-def say_whole(test: CalibrationTestResult, effect: DetectableEffect | None) -> tuple[list[str], list[str]]:
+def say_whole(
+    test: CalibrationTestResult, effect: Callable[[], DetectableEffect] | None
+) -> tuple[list[str], list[Detail]]:
     """Report a test whose statistic is a number for tests only, and what it could have found; also the details.
 
-    What it could have found is a detail if it found something, and None if it is not known.
+    What it could have found is None if it is not known. It takes longer than the test, and if the test found something
+    it is a detail, which is computed only where it is shown.
     """
     if effect is None:
         return [test.answer], [test.details]
-    sentence = str(effect)
-    return ([test.answer, sentence], [test.details]) if test.pvalue > LOW else ([test.answer], [sentence, test.details])
+    if test.pvalue > LOW:
+        return [test.answer, str(effect())], [test.details]
+    return [test.answer], [lambda: str(effect()), test.details]
 
 
 def say_nulls(findings: Sequence[Finding]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from calibstat.cli.answers import Answer
@@ -26,6 +27,7 @@ from calibstat.cli.terminal import about, notes_beside, one_line_errors, with_pr
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from calibstat.cli.answers import Detail
     from calibstat.cli.class_report import ClassFindings
     from calibstat.cli.findings import Finding
     from calibstat.cli.lens_syntax import View
@@ -67,7 +69,7 @@ def check(
         draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng, **units}
         results: dict[str, object] = {}
         parts: list[str | Table] = []
-        details: list[str | Table] = []
+        details: list[Detail] = []
         if seen.each_class and reduce is None:
             of_measures, parts, details, results = check_classes(seen, names, draws)
         else:
@@ -79,7 +81,7 @@ def check(
         parts += [findings.say_together(of_measures)] if len(of_measures) > 1 else []
         for each in whole:
             asked = {**seen.settings(each.bound.name), "sample_weight": units.get("sample_weight")}
-            effect = None if cluster else detectable_effect(y, p, **asked, rng=0, n_jobs=-1)
+            effect = None if cluster else cache(partial(detectable_effect, y, p, **asked, rng=0, n_jobs=-1))
             answer, rest = findings.say_whole(each.test, effect)
             results |= {} if effect is None else {"detectable_effect": effect}
             parts += answer
@@ -95,7 +97,7 @@ def check(
 
 def check_classes(
     seen: View, names: list[str], draws: dict[str, Any]
-) -> tuple[list[Finding], list[str | Table], list[str | Table], dict[str, object]]:
+) -> tuple[list[Finding], list[str | Table], list[Detail], dict[str, object]]:
     """Test each class; return the findings for the mean over all, and of classes what to print, details and tests."""
     from calibstat.cli.class_report import assess_classes
     from calibstat.data.predictions import Predictions

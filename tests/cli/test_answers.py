@@ -35,6 +35,17 @@ def test_order_and_length(capsys):
     assert said(capsys, Answer(), False) == ""
 
 
+def test_a_function_is_called_only_where_its_result_is_shown(capsys):
+    called = []
+    answer = Answer(
+        ["One."], details=[lambda: called.append("details") or "Two."], results={"a": lambda: called.append("a") or {}}
+    )
+    assert (said(capsys, answer, False), called) == ("One.", [])
+    assert (said(capsys, answer, True), called) == ("One. Two.", ["details"])
+    assert json.loads(as_json(answer)) == {"answer": "One.", "a": {}}
+    assert called == ["details", "a"]
+
+
 def test_two_briefs_are_joined():
     joined = Brief("A.", ("a", "b")) + Brief("B.")
     assert (joined.short, joined.at_length) == ("A. B.", ("a", "b", "B."))

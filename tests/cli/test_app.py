@@ -1,6 +1,7 @@
 """The commands: what they print is what the functions find, and one line says what is wrong."""
 
 import importlib.util
+import json
 import re
 import runpy
 import sys
@@ -92,6 +93,20 @@ def test_the_answer_comes_first_then_what_drove_it(csv, rows):
     assert brief.startswith(plain_text(found.answer))
     assert "Null hypothesis" not in brief
     assert effect not in brief
+
+
+def test_what_a_test_could_have_found_is_computed_only_where_it_is_shown(csv, rows, monkeypatch):
+    asked = []
+    power = "calibstat.inference.power.detectable_effect"
+    monkeypatch.setattr(f"{power}.detectable_effect", lambda *rows, **given: asked.append(1) or "Two.")
+    rows.assign(p=rows["p"] ** 4).to_csv(csv, index=False)
+    assert "strong evidence" in run("test", csv, *COLUMNS, *FAST).stdout
+    assert asked == []
+    assert "Two." in run("test", csv, *COLUMNS, *FAST, "--verbose").stdout
+    assert json.loads(run("test", csv, *COLUMNS, *FAST, "--format", "json").stdout)["detectable_effect"] == "Two."
+    rows.assign(p=0.5, y=[0, 1] * (len(rows) // 2)).to_csv(csv, index=False)
+    assert "Two." in run("test", csv, *COLUMNS, *FAST).stdout  # where nothing was found it belongs to the answer
+    assert asked == [1, 1, 1]
 
 
 @pytest.mark.parametrize("lens", ["top_label", "canonical", "one_class:dog"])
