@@ -79,11 +79,11 @@ def _diagrams(report: ReportFields, pictures: bool) -> Iterator[Section]:
         return
     several = len(diagrams) > 1
     notes = [f"{name}: {diagram}" if several else str(diagram) for name, diagram in diagrams.items()]
-    shown = [_drawn(diagrams, "Reliability diagrams of all models")] if several else []
-    shown = shown or [_drawn(next(iter(diagrams.values())), "Reliability diagram")]
+    asked = (diagrams, "Reliability diagrams of all models") if several else (*diagrams.values(), "Reliability diagram")
+    shown = [_drawn(*asked)] if pictures else []
     lead = ["Observed frequency against predicted probability: points of a calibrated model lie close to the diagonal."]
     lead = lead if report.n_classes == 2 else []
-    yield Section("Reliability diagram", lead, shown if pictures else (), notes=notes)
+    yield Section("Reliability diagram", lead, shown, notes=notes)
 
 
 def _measures(report: ReportFields) -> Section:
