@@ -34,6 +34,7 @@ gc.disable()  # what is collected stays: to look for garbage meanwhile takes a t
 def pytest_collection_finish():
     """Look for garbage among what tests make, and not among the tests."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)  # in place of 700, 10, 10: trees of source files and figures are many objects
     gc.enable()
 
 
