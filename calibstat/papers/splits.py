@@ -61,10 +61,12 @@ def averaged(rows: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
         sd=("value", spread),
         low=("low", "mean"),
         high=("high", "mean"),
-        below=("below", _sum),
-        above=("above", _sum),
+        below=("below", "sum"),
+        above=("above", "sum"),
         rank=("rank", "mean"),
     )
+    sides = ["below", "above"]
+    found[sides] = found[sides].where(parts["above"].count() == found["splits"])  # nan if a split has no interval
     return found.reset_index()
 
 
@@ -92,10 +94,6 @@ def over_files(
 
 
 def spread(values: pd.Series) -> float:
-    """Return the standard deviation, nan if some value is infinite."""
-    return float(values.std()) if np.isfinite(values).all() else np.nan
-
-
-def _sum(values: pd.Series) -> float:
-    """Return the sum, nan if a value is."""
-    return float(values.sum(skipna=False))
+    """Return the standard deviation, nan of one value or if some value is infinite."""
+    numbers = values.to_numpy()
+    return float(numbers.std(ddof=1)) if numbers.size > 1 and np.isfinite(numbers).all() else np.nan
