@@ -194,7 +194,8 @@ def test_a_witness_does_not_hang_on_rounding():
 
 
 @pytest.mark.parametrize(("adjust", "name"), [("holm", "holm"), ("bh", "fdr_bh")])
-def test_adjustments_against_statsmodels(adjust, name):
+def test_adjustments_against_statsmodels(adjust, name, monkeypatch):
+    monkeypatch.setattr("gc.collect", int)  # statsmodels does this each time, which takes most of a second
     y, models = three_models(200)
     models["D"] = np.clip(models["A"] ** 3, 0.05, 0.95)
     found = cs.compare(y, models, measure="brier", n_resamples=99, adjust=adjust, rng=1)
