@@ -13,7 +13,7 @@ from pathlib import Path
 
 import other_seeds
 import pytest
-from scipy import stats
+from scipy.special import bdtrc
 
 PLAIN = ["-n", "0", "-q", "-p", "no:cacheprovider"]
 RATE = 1e-3  # with which a right test may fail: CONTRIBUTING.md, "Tests"
@@ -68,7 +68,7 @@ def main(first, last, results, *arguments):
             sys.exit(status)
     lines = done(arguments, results)
     failures = Counter(name for line in lines for name in line["failures"])
-    most = int(stats.binom.isf(RATE / len(names), len(lines), RATE))
+    most = next(k for k in range(len(lines) + 1) if bdtrc(k, len(lines), RATE) <= RATE / len(names))
     print(f"{len(names)} tests, {len(lines)} seeds: each may fail {most} times")
     for name, count in failures.most_common():
         print(f"{count:8} {name}")
