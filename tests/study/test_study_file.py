@@ -3,7 +3,6 @@
 import dataclasses
 import importlib
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -48,12 +47,6 @@ def write(tmp_path):
 
 def run(*arguments):
     return CliRunner().invoke(cli.app, [str(argument) for argument in arguments], terminal_width=200)
-
-
-def in_a_process(*arguments):
-    code = "from calibstat.cli.app import main; main()"
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 # --- loading ---------------------------------------------------------------------------------------------------------
@@ -254,8 +247,9 @@ def test_a_user_defined_study_file_is_run_resumed_and_refused_when_changed(tmp_p
     assert run("study", path, "--quick", "--out", tmp_path / "1", "--resume").exit_code == 0
     assert one.read_bytes() == two.read_bytes()
     path.write_text(f"CHANGED = True\n{OWN}")
-    found = in_a_process("study", path, "--quick", "--out", tmp_path / "1", "--resume")
-    assert found.returncode == 2
+    del sys.modules[load_module(path).__name__]  # as in another process
+    found = run("study", path, "--quick", "--out", tmp_path / "1", "--resume")
+    assert found.exit_code == 2
     assert "expected the store of this study, found another" in found.stderr
     assert "n is [20] there and [20, 40] here" in found.stderr
     assert one.read_bytes() == two.read_bytes()
