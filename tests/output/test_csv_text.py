@@ -24,6 +24,7 @@ def test_no_text_is_a_formula(formula, tmp_path):
     assert pd.read_csv(tmp_path / "b.csv", comment="#")["name"].tolist()[0] == f"'{formula}"
 
 
+@pytest.mark.usefixtures("quick_draws")
 def test_names_of_models_that_are_formulas(tmp_path):
     p = np.random.default_rng(1).random((60, 2))
     pd.DataFrame(p, columns=["=1+1", "@c"]).assign(y=[0, 1] * 30).to_csv(tmp_path / "a.csv", index=False)

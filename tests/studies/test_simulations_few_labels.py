@@ -13,8 +13,13 @@ few_labels, judges, ends = study_file("few_labels"), study_part("judges"), study
 
 
 @pytest.fixture(scope="module")
-def quick():
-    return few_labels.table(quick=True)
+def store(tmp_path_factory):
+    return tmp_path_factory.mktemp("few_labels")
+
+
+@pytest.fixture(scope="module")
+def quick(store):
+    return few_labels.table(quick=True, store=store)
 
 
 @pytest.mark.parametrize("judge", judges.JUDGES)
@@ -89,10 +94,9 @@ def test_the_quick_table_has_all_parts(quick):
     plt.close(figure)
 
 
-def test_parts_in_the_store_are_not_asked_again(tmp_path, monkeypatch, quick):
-    few_labels.table(quick=True, store=tmp_path)
+def test_parts_in_the_store_are_not_asked_again(store, monkeypatch, quick):
     monkeypatch.setattr(few_labels, "misses", None)
-    pd.testing.assert_frame_equal(few_labels.table(quick=True, store=tmp_path), quick, check_dtype=False)
+    pd.testing.assert_frame_equal(few_labels.table(quick=True, store=store), quick, check_dtype=False)
 
 
 def test_broken_promises_are_found(quick):
