@@ -36,9 +36,15 @@ def parsed(source):
 
 
 @cache
+def nodes_of(source):
+    """All that the tree of a file consists of, in the order of `ast.walk`."""
+    return [*ast.walk(parsed(source))]
+
+
+@cache
 def import_statements(source):
     """The import statements of a file, nested ones too."""
-    return [node for node in ast.walk(parsed(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return [node for node in nodes_of(source) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def imported(node):

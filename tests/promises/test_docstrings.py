@@ -5,7 +5,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from package_sources import parsed, sources
+from package_sources import nodes_of, sources
 
 QUESTION = re.compile(r"(What|How|Where|Which|When|Why)\b")
 DASHES = re.compile(r"-{4,}")
@@ -14,7 +14,7 @@ DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
 
 def docstrings(source):
     """The docstrings of a file, its own first."""
-    nodes = [node for node in ast.walk(parsed(source)) if isinstance(node, DOCUMENTED)]
+    nodes = [node for node in nodes_of(source) if isinstance(node, DOCUMENTED)]
     return [text for node in nodes if (text := ast.get_docstring(node))]
 
 

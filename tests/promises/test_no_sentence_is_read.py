@@ -6,7 +6,7 @@ Texts are taken apart where users, files or other programs wrote them, and nowhe
 import ast
 
 import pytest
-from package_sources import sources
+from package_sources import nodes_of, sources
 
 SENTENCES = {"lens", "measure", "null", "null_hypothesis", "why_stopped", "estimand", "title", "by"}
 READING = {
@@ -63,7 +63,7 @@ def is_text(node):
 def sentences_read(code):
     """The lines in which the words of a result are taken apart or compared with a text."""
     lines = set()
-    for node in ast.walk(ast.parse(code)):
+    for node in nodes_of(code):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READING:
             texts = bool(node.args) and is_text(node.args[0])
             lines |= {node.lineno} if texts and name_of(node.func.value) in SENTENCES else set()
@@ -76,9 +76,8 @@ def sentences_read(code):
 
 def takes_apart(code):
     """Whether a file takes texts apart, by methods of texts or by regular expressions."""
-    tree = ast.parse(code)
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
-    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import))
+    calls = (node for node in nodes_of(code) if isinstance(node, ast.Attribute))
+    imports = (node for node in nodes_of(code) if isinstance(node, ast.Import))
     return any(each.attr in TAKES_APART for each in calls) or any(
         alias.name == "re" for each in imports for alias in each.names
     )

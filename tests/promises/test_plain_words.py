@@ -13,7 +13,7 @@ import re
 
 import pytest
 from documentation import PAGES as DOCUMENTATION
-from package_sources import parsed, sources
+from package_sources import nodes_of, sources
 from project_folder import PROJECT
 from typer.main import get_command
 
@@ -73,23 +73,22 @@ def words_of_a_sentence(page):
 
 def first_paragraphs(source):
     """The first paragraphs of all docstrings of a file."""
-    nodes = [node for node in ast.walk(parsed(source)) if isinstance(node, DOCUMENTED)]
+    nodes = [node for node in nodes_of(source) if isinstance(node, DOCUMENTED)]
     return [text.partition("\n\n")[0] for node in nodes if (text := ast.get_docstring(node))]
 
 
 def printed(source):
     """The texts in the code of a file that have a space, of f-strings the fixed parts; no docstrings."""
-    tree = parsed(source)
-    documented = [node for node in ast.walk(tree) if isinstance(node, DOCUMENTED) and ast.get_docstring(node)]
+    documented = [node for node in nodes_of(source) if isinstance(node, DOCUMENTED) and ast.get_docstring(node)]
     docstrings = {id(node.body[0].value) for node in documented}
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    texts = [node for node in nodes_of(source) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     return [node.value for node in texts if " " in node.value and id(node) not in docstrings]
 
 
 def bare_levels(source):
     """The levels and confidences that a text of a file is filled in with as they are, and not as percentages."""
     found = []
-    for text in (node for node in ast.walk(parsed(source)) if isinstance(node, ast.JoinedStr)):
+    for text in (node for node in nodes_of(source) if isinstance(node, ast.JoinedStr)):
         begin = text.values[0].value if isinstance(text.values[0], ast.Constant) else ""
         if begin.startswith(("expected ", "confidence_level=")):  # errors name the argument as it was given
             continue

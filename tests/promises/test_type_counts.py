@@ -2,7 +2,7 @@
 
 import ast
 
-from package_sources import ROOT, parsed, sources
+from package_sources import ROOT, nodes_of, sources
 
 MOST_WITHOUT_TYPE = 99
 MOST_ASKED_KINDS = 7
@@ -20,7 +20,7 @@ isinstance(data, np.ndarray)
 
 def without_type(source):
     """The parameters of a file that are annotated as `Any` and nothing else, each "function(parameter)"."""
-    functions = [node for node in ast.walk(parsed(source)) if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in nodes_of(source) if isinstance(node, ast.FunctionDef)]
     return [
         f"{function.name}({each.arg})"
         for function in functions
@@ -31,13 +31,13 @@ def without_type(source):
 
 def kinds(files):
     """The names of the classes of problems, intervals, moments and weighted rows."""
-    trees = [parsed(source) for path, source in files.items() if path.startswith(KINDS)]
-    return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    found = [node for path, source in files.items() if path.startswith(KINDS) for node in nodes_of(source)]
+    return {node.name for node in found if isinstance(node, ast.ClassDef)}
 
 
 def asked_kinds(source, names):
     """The checks of a file by `isinstance` whether an object is of one of these kinds, as text."""
-    calls = [node for node in ast.walk(parsed(source)) if isinstance(node, ast.Call)]
+    calls = [node for node in nodes_of(source) if isinstance(node, ast.Call)]
     checks = [call for call in calls if ast.unparse(call.func) == "isinstance"]
     return [
         ast.unparse(check)
