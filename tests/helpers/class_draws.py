@@ -25,7 +25,7 @@ def follows(times, draws, distribution, tail=None):
 
 def frequency(labels, classes):
     """How often each class was drawn in each row, shape (n, K)."""
-    return np.stack([(labels == k).sum(axis=0) for k in range(classes)], axis=1)
+    return np.stack([np.bincount(of_row, minlength=classes) for of_row in labels.T])
 
 
 def example(n, classes, seed=0, dtype=np.float64, digits=None):

@@ -20,23 +20,23 @@ def step_of_grid(first, variance):
 
 def by_grid(first, variance, folded, z, k, rate, covariance=None, most=np.inf, steps=STEPS):
     """The inversion sum by sum, over a grid of standardised means."""
-    spread, best = np.sqrt(variance), np.abs(first[~folded]).sum()
-    caps = [abs(first[j]) / spread[j] + max(2, z) for j in range(first.size) if folded[j]]
-    total = np.abs(first).sum()
+    total, best = np.abs(first).sum(), np.abs(first[~folded]).sum()
     others = None if covariance is None else covariance * (1 - np.eye(first.size))
-    for tau in np.linspace(0, max(caps, default=0), steps):
+    size, sign, spread, variance = (x.tolist() for x in (np.abs(first), np.sign(first), np.sqrt(variance), variance))
+    caps = [size[j] / spread[j] + max(2, z) for j in range(first.size) if folded[j]]
+    for tau in np.linspace(0, max(caps, default=0), steps).tolist():
         mean, var, high, slope, curve = 0.0, 0.0, 0.0, [], []
         for j in range(first.size):
             if folded[j]:
-                t = min(abs(first[j]) / spread[j] + max(2, z), tau)
+                t = min(size[j] / spread[j] + max(2, z), tau)
                 g = 2 * density(t) + t * erf(t / sqrt(2))
-                slope.append(np.sign(first[j]) * erf(t / sqrt(2)))
+                slope.append(sign[j] * erf(t / sqrt(2)))
                 curve.append(density(t) / spread[j])
                 mean, var, high = mean + spread[j] * g, var + variance[j] * (1 + t * t - g * g), high + spread[j] * t
             else:
-                slope.append(np.sign(first[j]))
+                slope.append(sign[j])
                 curve.append(0.0)
-                mean, var, high = mean + abs(first[j]), var + variance[j], high + abs(first[j])
+                mean, var, high = mean + size[j], var + variance[j], high + size[j]
         if covariance is not None:
             var += np.array(slope) @ others @ np.array(slope) + 2 * np.array(curve) @ others**2 @ np.array(curve)
         least = mean - rate * k / 2 - np.sqrt(z * z * min(max(var, 0), most) + (rate * k / 2) ** 2)

@@ -51,6 +51,11 @@ def slopes_without(left, y, p, x, labelled, group, weight):
     return np.array([ridge(x[each], (y - p)[each], weight[each], 25.0, common) for each in of])
 
 
+def between_0_and_1(number):
+    """The number, cut at 0 and 1: np.clip takes ten times as long."""
+    return min(max(number, 0.0), 1.0)
+
+
 def guesses(y, p, f, labelled, unit=None, weight=None):
     """The guesses of all rows, the slopes on answers, and the guesses if calibrated."""
     n = len(p)
@@ -62,9 +67,9 @@ def guesses(y, p, f, labelled, unit=None, weight=None):
     guess = np.empty(n)
     for i in range(n):
         if labelled[i]:
-            guess[i] = np.clip(p[i] + without[i][group[i]] @ x[i], 0, 1)
+            guess[i] = between_0_and_1(p[i] + without[i][group[i]] @ x[i])
         else:
-            guess[i] = np.mean([np.clip(p[i] + without[j][group[i]] @ x[i], 0, 1) for j in rows])
+            guess[i] = np.mean([between_0_and_1(p[i] + without[j][group[i]] @ x[i]) for j in rows])
     full = slopes_without(np.zeros(n, bool), y, p, x, labelled, group, weight)
     move = np.array([full[group[i]] @ x[i] for i in range(n)])
     fitted = sum(weight[i] * move[i] * (y[i] - p[i]) for i in rows)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from command_line import fails_with, plain_text, run
 from hypothesis import given
+from quick_report import quick_report
 from row_strategies import weighted_rows
 from scipy.stats import binom
 
@@ -200,7 +201,7 @@ def test_the_commands(tmp_path):
 
 
 def test_a_report_says_what_the_verbs_say():
-    found = cs.report(Y, {"A": P, "B": 1 - P}, sample_weight=W)
+    found = quick_report(Y, {"A": P, "B": 1 - P}, sample_weight=W)
     assert found.models["A"].test.pvalue == cs.calibration_test(Y, P, sample_weight=W, rng=0).pvalue
     interval = cs.confidence_interval(Y, P, sample_weight=W, rng=0)
     assert (found.models["A"].ece.low, found.models["A"].ece.high) == (interval.low, interval.high)

@@ -87,9 +87,9 @@ def test_high_ends_are_the_largest_bounds_of_all_weights(clustered, data):
 
 def test_fewer_ends_of_intervals_lose_little(monkeypatch):
     """Each block keeps its first, its lowest and its highest point."""
-    y, p = cs.generators.temperature(1.5).sample(2000, 1)
+    y, p = cs.generators.temperature(1.5).sample(1000, 1)
     sample = cs.Sample.from_rows(y, p)
-    moments, total = SeparableMoments.of_sample(sample), 2000 * cs.estimate(sample, measure="kuiper")
+    moments, total = SeparableMoments.of_sample(sample), 1000 * cs.estimate(sample, measure="kuiper")
     score = moments.score(0.025)
     found = Kuiper().upper_bound(sample.value, moments, score) - total
     monkeypatch.setattr(cumulative, "BLOCKS", 10**6)

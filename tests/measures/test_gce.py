@@ -1,7 +1,6 @@
 """General calibration errors against their definition, pair by pair."""
 
 import math
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -26,9 +25,8 @@ def adaptive_bins(values, bins):
     distinct = sorted(set(values))
     cumulative = [sum(v <= d for v in values) for d in distinct]
     cuts = set()
-    for b in range(1, bins):
-        target = Fraction(b * len(values), bins)
-        nearest = min([0, *cumulative], key=lambda c: (abs(c - target), c))
+    for b in range(1, bins):  # of B times both numbers, which are whole
+        nearest = min([0, *cumulative], key=lambda c: (abs(c * bins - b * len(values)), c))
         cuts.add(nearest)
     upto = dict(zip(distinct, cumulative, strict=True))
     return [sum(cut < upto[v] for cut in cuts if cut > 0) for v in values]

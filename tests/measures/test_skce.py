@@ -54,14 +54,18 @@ def simulated(seed, n, classes):
     return rng.dirichlet(np.full(classes, 0.7), n).round(2), rng.integers(0, classes, n)
 
 
-def all_pairs(prob, label, kernel="laplace", distance="total_variation", bandwidth=1.0):
-    """All h(i, j), from the definition."""
-    residual = np.eye(prob.shape[1])[label] - prob
+def similarities(prob, kernel="laplace", distance="total_variation", bandwidth=1.0):
+    """The kernel of all pairs of predictions, from the definition."""
     difference = prob[:, None, :] - prob[None, :, :]
     absolute = distance == "total_variation"
     d = np.abs(difference).sum(axis=2) / 2 if absolute else np.sqrt((difference**2).sum(axis=2))
-    k = np.exp(-d / bandwidth) if kernel == "laplace" else np.exp(-(d**2) / (2 * bandwidth**2))
-    return k * (residual @ residual.T)
+    return np.exp(-d / bandwidth) if kernel == "laplace" else np.exp(-(d**2) / (2 * bandwidth**2))
+
+
+def all_pairs(prob, label, similar):
+    """All h(i, j), from the definition."""
+    residual = np.eye(prob.shape[1])[label] - prob
+    return similar * (residual @ residual.T)
 
 
 def unbiased(h):
@@ -70,8 +74,11 @@ def unbiased(h):
 
 
 def from_definition(prob, label, statistic="V", block_size="square_root", **kernel):
-    h = all_pairs(prob, label, **kernel)
-    n = label.size
+    return of_pairs(all_pairs(prob, label, similarities(prob, **kernel)), statistic, block_size)
+
+
+def of_pairs(h, statistic="V", block_size="square_root"):
+    n = h.shape[0]
     if statistic in ("V", "U"):
         return h.mean() if statistic == "V" else unbiased(h)
     size = {"linear": 2, "block": max(2, math.floor(math.sqrt(n))) if block_size == "square_root" else block_size}
@@ -99,12 +106,10 @@ def test_batch_is_one_at_a_time(data, kernel, statistic, size):
 def test_many_tiles(kernel, statistic):
     prob, label = simulated(0, 2 * COLUMNS + 77, 6)  # tiles in part, and rows after the last whole block
     labels = np.random.default_rng(1).integers(0, 6, (3, label.size))
-    assert skce(prob, label, **kernel, **statistic) == pytest.approx(
-        from_definition(prob, label, **kernel, **statistic), abs=1e-14
-    )
-    assert skce_batch(prob, labels, **kernel, **statistic) == pytest.approx(
-        [from_definition(prob, each, **kernel, **statistic) for each in labels], abs=1e-14
-    )
+    similar = similarities(prob, **kernel)
+    expected, *others = (of_pairs(all_pairs(prob, each, similar), **statistic) for each in (label, *labels))
+    assert skce(prob, label, **kernel, **statistic) == pytest.approx(expected, abs=1e-14)
+    assert skce_batch(prob, labels, **kernel, **statistic) == pytest.approx(others, abs=1e-14)
 
 
 def test_many_classes():
@@ -220,7 +225,7 @@ def test_the_mean_of_all_pairs_is_biased():
 
 def test_a_wrong_weight_of_pairs_is_found():
     prob, label = simulated(5, 30, 3)
-    h = all_pairs(prob, label)
+    h = all_pairs(prob, label, similarities(prob))
     assert skce(prob, label, statistic="U") != pytest.approx((h.sum() - np.trace(h)) / 30**2, rel=1e-3)
 
 

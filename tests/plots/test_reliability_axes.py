@@ -1,5 +1,7 @@
 """The axes of reliability diagrams: square, with the scale of the rows, and a legend that hides nothing."""
 
+from functools import cache
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -15,12 +17,18 @@ def scale(strip):
     return [(tick, label.get_text()) for tick, label in zip(strip.get_yticks(), strip.get_yticklabels(), strict=True)]
 
 
+@cache
+def diagrams(names):
+    """Diagrams of 2000 rows, the same ones for each of several models; or the one diagram."""
+    y, p = rows(2000)
+    found = cs.reliability(y, p, rng=1)
+    return dict.fromkeys(names, found) if len(names) > 1 else found
+
+
 @pytest.mark.parametrize("names", ["A", "ABC"])
 @pytest.mark.parametrize("layout", ["own", "constrained", "tight", None])
 def test_the_diagonal_is_at_45_degrees_and_the_rows_have_a_scale(layout, names):
-    y, p = rows(2000)
-    found = cs.reliability(y, dict.fromkeys(names, p), rng=1)
-    found = found if len(names) > 1 else found["A"]
+    found = diagrams(names)
     ax = None if layout == "own" else plt.subplots(figsize=(5, 4), layout=layout)[1]
     ax = cs.plot(found, ax)
     figure = ax.figure
@@ -67,13 +75,19 @@ def test_deviations_have_no_numbers_beside_the_scale_of_the_strip():
     assert lowest > max(label.get_window_extent().y1 for label in strip.get_yticklabels() if label.get_text())
 
 
+@cache
+def up_to(largest):
+    """The diagram of ten predictions of a million rows each, which are all right."""
+    value = np.linspace(0.1, 1, 10) * largest
+    return cs.reliability(cs.Sample.from_counts(value, [10**6] * 10, np.round(value * 10**6)), rng=1)
+
+
 @pytest.mark.parametrize(("largest", "end"), [(0.004, 0.005), (0.016, 0.02), (0.3, 0.5), (0.47, 1), (0.9, 1)])
 @pytest.mark.parametrize("deviation", [False, True])
 @pytest.mark.parametrize("own", [False, True])
 def test_axes_end_where_nothing_is_above_them(largest, end, deviation, own):
     """All points are inside, and the diagonal is still at 45 degrees."""
-    value = np.linspace(0.1, 1, 10) * largest
-    found = cs.reliability(cs.Sample.from_counts(value, [10**6] * 10, np.round(value * 10**6)), rng=1)
+    found = up_to(largest)
     assert end_of([found]) == pytest.approx(end)
     ax = cs.plot(found, None if own else plt.subplots(figsize=(5, 5), layout="constrained")[1], deviation=deviation)
     ax.figure.draw_without_rendering()

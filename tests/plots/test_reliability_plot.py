@@ -1,5 +1,7 @@
 """The reliability diagram of one event shows its numbers and its band, that of several models theirs."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from plotted_results import legend, lines, rows, segments
@@ -24,6 +26,11 @@ CURVE = {
 }
 
 
+@cache
+def diagram(band):
+    return cs.reliability(*rows(2000), band=band, rng=1)
+
+
 def bars_of(ax, label):
     """Middle or left and right, low and high of bars or boxes with this label."""
     for boxes in ax.containers:
@@ -36,7 +43,7 @@ def bars_of(ax, label):
 @pytest.mark.parametrize("deviation", [False, True])
 @pytest.mark.parametrize("band", BANDS)
 def test_a_reliability_diagram_shows_its_numbers(band, deviation):
-    found = cs.reliability(*rows(2000), band=band, rng=1)
+    found = diagram(band)
     ax = cs.plot(found, deviation=deviation)
     base = found.mean_prediction if deviation else 0
     if BANDS[band].compared == "frequency":
@@ -73,7 +80,7 @@ def test_a_reliability_diagram_shows_its_numbers(band, deviation):
 @pytest.mark.parametrize("deviation", [False, True])
 @pytest.mark.parametrize("band", BANDS)
 def test_the_band_of_a_curve_is_drawn_as_steps(band, deviation):
-    found = cs.reliability(*rows(2000), band=band, rng=1)
+    found = diagram(band)
     ax = cs.plot(found, deviation=deviation)
     drawn = {entry.get_label(): entry for entry in ax.collections}
     label = CURVE.get(band)

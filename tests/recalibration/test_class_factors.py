@@ -42,10 +42,12 @@ def test_certain_predictions_leave_factors_alone():
 
 
 def em(prob, before, weight, rounds):
-    """Saerens, Latinne, Decaestecker as they wrote it."""
+    """Saerens, Latinne, Decaestecker as they wrote it, until a step changes nothing."""
     share = before
     for _ in range(rounds):
-        share = weight @ reweighted(prob, share / before)
+        last, share = share, weight @ reweighted(prob, share / before)
+        if np.array_equal(share, last):
+            break
     return share
 
 

@@ -44,7 +44,8 @@ def random_curve(random, cells):
         c = steps[np.sort(random.integers(0, 3, v.size))]
     else:
         c = np.clip(v + random.normal(0, 0.2), 0, 1)
-    c = np.maximum.accumulate([c[v == each].mean() for each in v])  # a function of the prediction
+    at = np.unique(v, return_inverse=True)[1]
+    c = np.maximum.accumulate((np.bincount(at, c) / np.bincount(at))[at])  # a function of the prediction
     return np.split(c, np.cumsum([part.size for part in cells])[:-1])
 
 

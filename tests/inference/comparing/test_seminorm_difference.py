@@ -142,11 +142,11 @@ def test_ends_are_the_largest_bounds_for_fixed_weights(measure, options):
     gaps = {0.025: [], 0.1: []}
     for seed in range(3):
         y, p, q = in_order(*two_models(60, seed))
-        chosen = list(drawn_rows(60, 79, seed))
+        chosen = list(drawn_rows(60, 39, seed))
         one, other = (Slow.of(measure, options, y, v, chosen) for v in (p, q))
         expected = [cs.estimate(y, v, measure=measure, **options) for v in (p, q)]
         for tail, missed in gaps.items():
-            settings = {"measure": measure, "n_resamples": 79, "rng": seed, "confidence_level": 1 - 2 * tail, **options}
+            settings = {"measure": measure, "n_resamples": 39, "rng": seed, "confidence_level": 1 - 2 * tail, **options}
             found = cs.compare(y, {"p": p, "q": q}, **settings)
             assert found.estimates == pytest.approx(expected, abs=1e-12)
             assert found.difference[0] == pytest.approx(expected[0] - expected[1], abs=1e-12)
@@ -270,13 +270,13 @@ def test_it_does_not_show_what_is_kept(measure, monkeypatch):
 
 @pytest.mark.parametrize("measure", ["ks", "kernel_ce"])
 def test_memory_does_not_grow_with_resamples(measure, monkeypatch):
-    """Of many rows, each a cell by itself: peaks of 64 and of 256 resamples, where nothing is kept."""
+    """Of many rows, each a cell by itself: peaks of 64 and of 128 resamples, where nothing is kept."""
     monkeypatch.setattr(stack, "KEPT", 0)
     monkeypatch.setattr(drawn, "MORE_ADDEND_BYTES", 2**21)
     n, random, peaks = 20_000, np.random.default_rng(1), []
     p = random.random((2, n))
     y, models = random.random(n) < p[0], dict(zip("AB", p, strict=True))
-    for n_resamples in (2, 64, 256):  # the first compiles
+    for n_resamples in (2, 64, 128):  # the first compiles
         tracemalloc.start()
         cs.compare(y, models, measure=measure, n_resamples=n_resamples, rng=1)
         peaks.append(tracemalloc.get_traced_memory()[1])

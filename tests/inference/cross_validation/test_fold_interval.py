@@ -169,14 +169,16 @@ def test_ends_of_clusters_are_plain_numpy(measure):
     random, noise = np.random.default_rng(0), []
     by_prediction = np.argsort(P)
     norm, residual = norms(P[by_prediction])[measure], (Y - P) / 150
+    folds = [k == BY_UNIT for k in range(5)]
+    left = []
+    for rows in folds:
+        size = np.bincount(UNIT[rows])
+        share, square = size / size.sum(), size**2
+        left.append(((1 - share) ** 2 * square + share**2 * (square.sum() - square)).sum() / square.sum())
     for _ in range(4000):
         sign = random.choice([-1.0, 1.0], 60)[UNIT]
-        for k in range(5):
-            rows = k == BY_UNIT
-            size = np.bincount(UNIT[rows])
-            share, square = size / size.sum(), size**2
-            left = ((1 - share) ** 2 * square + share**2 * (square.sum() - square)).sum() / square.sum()
-            sign[rows] = (sign[rows] - sign[rows].mean()) / np.sqrt(left)
+        for rows, variance in zip(folds, left, strict=True):
+            sign[rows] = (sign[rows] - sign[rows].mean()) / np.sqrt(variance)
         noise.append((sign * residual)[by_prediction])
     residual = residual[by_prediction]
     rows = {"measure": measure, "cluster": UNIT, "n_resamples": 3999, "rng": 1}

@@ -12,6 +12,7 @@ from calibstat.measures.kinds.base import Measure
 
 DETECTABLE_EFFECT = import_module("calibstat.inference.power.detectable_effect")
 TOO_FEW = 8  # groups, of which each joins bins of the ece
+DRAWS = {"n_resamples": 999, "n_datasets": 200}
 
 
 def predictions(kind, n):
@@ -86,15 +87,14 @@ def monte_carlo_errors(of_groups, of_all):
 
 def test_groups_move_the_answer_by_less_than_its_noise_and_too_few_by_more(monkeypatch):
     asked = predictions("uniform", 20_000), "ece", 4
-    draws = {"n_resamples": 999, "n_datasets": 200}
-    of_groups, of_all, of_few = (effects(*asked, most, monkeypatch, **draws) for most in (None, 20_000, TOO_FEW))
+    of_groups, of_all, of_few = (effects(*asked, most, monkeypatch, **DRAWS) for most in (None, 20_000, TOO_FEW))
     assert np.all(monte_carlo_errors(of_groups, of_all) < 1)
     assert np.all(monte_carlo_errors(of_few, of_all) > 2)
 
 
 def test_the_omnibus_statistic_of_a_thousand_rows_needs_no_more_groups_and_too_few_move_it(monkeypatch):
     asked = predictions("near 0 and 1", 1000), "omnibus", 4
-    of_groups, of_all, of_few = (effects(*asked, most, monkeypatch) for most in (None, 1000, TOO_FEW))
+    of_groups, of_all, of_few = (effects(*asked, most, monkeypatch, **DRAWS) for most in (None, 1000, TOO_FEW))
     assert np.all(monte_carlo_errors(of_groups, of_all) < 1)
     assert np.any(monte_carlo_errors(of_few, of_all) > 2)
 
