@@ -48,7 +48,9 @@ def _vector_sums(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the sums over rows with weights, whose sum is n."""
     rows, classes = prob.shape
-    cells = cell.max() + 1
+    cells = 0
+    for b in cell:
+        cells = max(cells, b + 1)
     count = np.zeros(cells)
     value = np.zeros((cells, classes))
     residual = np.zeros((cells, classes))

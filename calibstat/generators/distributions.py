@@ -216,7 +216,7 @@ class _Reweighted(Density):
 
 def gauss(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return Gauss-Legendre nodes and weights for the integral from each `low` to each `high`, along a last axis."""
-    x, w = np.polynomial.legendre.leggauss(NODES)
+    x, w = _rule()
     half = (high - low)[..., None] / 2
     return low[..., None] + half * (1 + x), half * w
 
@@ -227,7 +227,10 @@ def solve(function: Function, target: float | np.ndarray, low: np.ndarray, high:
     for _ in range(64):
         middle = (low + high) / 2
         beyond = (function(middle) > target) == rising
+        last = low, high
         low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+        if np.array_equal(low, last[0]) and np.array_equal(high, last[1]):  # there are no numbers between them
+            break
     return high
 
 
@@ -273,6 +276,12 @@ def _on_unit_interval(point: np.ndarray, weight: np.ndarray) -> Points:
     if point.ndim != 1 or not point.size or not np.all((point >= 0) & (point <= 1)):
         raise ValueError(f"expected at least one value, and all from 0 to 1, found {point.tolist()}")
     return Points(point, weight.astype(np.float64))
+
+
+@cache
+def _rule() -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes and weights on [-1, 1]."""
+    return np.polynomial.legendre.leggauss(NODES)
 
 
 @cache

@@ -77,6 +77,7 @@ def _ends_of_pieces(value: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, n
 def interpolated(p: np.ndarray, knot: np.ndarray, level: np.ndarray) -> np.ndarray:
     """Return the map at predictions, as `numpy.interp` does, but only knots of the same part of [0, 1] are searched."""
     parts = 4 * knot.size
+    p = np.ascontiguousarray(p)  # a column would be compiled anew
     return _interpolated(p, knot, level, np.searchsorted((knot * parts).astype(np.int64), np.arange(parts + 2)))
 
 

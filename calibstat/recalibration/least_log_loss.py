@@ -63,7 +63,9 @@ def _fill_logs(prob: np.ndarray, logs: np.ndarray) -> bool:
     n, classes = prob.shape
     flat = True
     for i in range(n):
-        largest = prob[i].max()
+        largest = prob[i, 0]
+        for k in range(classes):
+            largest = max(largest, prob[i, k])
         for k in range(classes):
             p = prob[i, k]
             if p == largest:

@@ -86,7 +86,8 @@ class VennAbers(Recalibrator):
         self.values_ = [sample.value for sample in samples]
         self.if_so_ = [_with_event(sample.count, sample.positives) for sample in samples]
         # the outcomes exchanged and the order reversed: events are then no events
-        others = [_with_event(sample.count[::-1], (sample.count - sample.positives)[::-1]) for sample in samples]
+        reverse = [(sample.count[::-1].copy(), (sample.count - sample.positives)[::-1].copy()) for sample in samples]
+        others = [_with_event(*each) for each in reverse]
         self.if_not_ = [1 - other[::-1] for other in others]
         return None
 

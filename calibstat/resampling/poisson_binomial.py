@@ -29,7 +29,8 @@ def pmfs_of_positives(low: int, high: int, cell: np.ndarray, value: np.ndarray, 
     A prediction with many rows is convolved with its binomial pmf; then the other rows are added one at a time.
     """
     first, last = np.searchsorted(cell, (low, high))
-    cell, value, count = cell[first:last] - low, value[first:last], count[first:last]
+    cell, count = cell[first:last] - low, count[first:last]
+    value = np.ascontiguousarray(value[first:last])  # for a column `_add_rows` would be compiled anew
     cells = high - low
     tied = count > _widths(count, value)
     rows = np.where(tied, 0, count).astype(np.int64)

@@ -176,7 +176,7 @@ def test_classes_are_drawn_with_the_weights_of_their_rows():
             question()
 
 
-def test_the_commands(tmp_path):
+def test_the_commands(tmp_path, quick_draws):
     pd.DataFrame({"y": Y, "A": P, "B": P**1.5, "w": W}).to_csv(tmp_path / "rows.csv", index=False, float_format="%.17g")
     given = [tmp_path / "rows.csv", "--label", "y", "--weight", "w", "--prob", "A"]
     text = plain_text(run("test", *given, "--measure", "ks", "--rng", 3, "--verbose").stdout)

@@ -154,7 +154,7 @@ def test_the_first_draws_of_a_fixed_number(measure, options, resample):
     for n, temperature, seed in ((200, 1.0, 1), (60, 1.0, 2), (200, 1.2, 3), (200, 3.0, 4)):
         long = measure == "omnibus" and resample == "both"  # each resample of the rows is looked at anew
         y, p = cs.generators.temperature(temperature).sample(20 if long else n, rng=seed)
-        asked = {"measure": measure, "resample": resample, "rng": seed, "n_resamples": 80 if long else 300, **options}
+        asked = {"measure": measure, "resample": resample, "rng": seed, "n_resamples": 50 if long else 300, **options}
         fixed, found = cs.calibration_test(y, p, **asked), cs.calibration_test(y, p, **asked, stop_after=15)
         pvalue, end = slow(fixed.statistic, fixed.null_distribution, fixed.tail, 15)
         assert found.pvalue == pytest.approx(pvalue, rel=1e-12)

@@ -119,7 +119,7 @@ def test_residuals_of_any_size_and_sign():
         lambda value, residual: smooth_ce(value, residual) * (1 + 1e-6),
         lambda value, residual: smooth_ce(np.sqrt(value), residual),
         lambda value, residual: abs(residual.sum()) + np.diff(value) @ np.abs(np.cumsum(residual)[:-1]),  # G = 0
-        lambda value, residual: smooth_ce(value[::-1], residual),  # falling predictions take mass away
+        lambda value, residual: smooth_ce(value[::-1].copy(), residual),  # falling predictions take mass away
     ],
 )
 def test_a_wrong_value_is_found(wrong):

@@ -6,8 +6,9 @@ import pytest
 from project_folder import PROJECT
 
 ROOT = PROJECT
-DATA = "y, p = cs.generators.temperature(1.3).sample(300, rng=1)"
-START = f"import matplotlib.pyplot as plt\nimport calibstat as cs\n{DATA}\nfound = cs.reliability(y, p, rng=1)"
+DATA = "y, p = [0, 0, 1, 1] * 9, [.1, .3, .6, .9] * 9"
+FOUND = "found = cs.reliability(y, p, band=None, interval=False)"
+START = f"import matplotlib.pyplot as plt\nimport calibstat as cs\n{DATA}\n{FOUND}"
 OWN = "fig, ax = plt.subplots()\nax.plot([1, 2]);"
 OPEN = "print(plt.get_fignums(), plt.isinteractive())"
 ORDERS = {  # cells with one picture each; the first of them loads the backend, unless %matplotlib did

@@ -213,7 +213,7 @@ def test_very_many_predictions_are_drawn_with_the_moments_of_all(scheme, monkeyp
         """Neighbours put together at the lowest of them."""
         value, count, positives = source.sample.arrays
         sums = (np.add.reduceat(array, np.arange(0, value.size, 10)) for array in (count, positives))
-        return CellSums(cs.Sample(value[::10], *sums), source.cell[::10])
+        return CellSums(cs.Sample(value[::10].copy(), *sums), source.cell[::10].copy())
 
     monkeypatch.setattr(binary_cells, "_with_few_predictions", wrong)
     assert not moments_are_right(scheme)

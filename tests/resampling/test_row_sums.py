@@ -55,7 +55,7 @@ def test_counts_that_fit_are_drawn_once(monkeypatch):
 @pytest.mark.parametrize("unit", [np.arange(N), UNIT], ids=["rows", "clusters"])
 def test_sums_of_drawn_rows(unit):
     times = every(counts(unit.max() + 1, 7))[:, unit]
-    found = drawn_sums(times, [(CELL[:, m], RESIDUAL[:, m]) for m in range(2)], 6)
+    found = drawn_sums(times, [(CELL[:, m].copy(), RESIDUAL[:, m].copy()) for m in range(2)], 6)
     for r in range(7):
         sums = np.zeros(6)
         for u in drawn_units(r, unit.max() + 1):
@@ -68,7 +68,7 @@ def test_sums_of_drawn_rows(unit):
 def test_sums_are_those_of_each_resample_alone():
     """To the last bit: in the order of the rows, also where resamples are added up side by side."""
     times = every(counts(N, 7))
-    columns = [(CELL[:, 0], RESIDUAL[:, 0])]
+    columns = [(CELL[:, 0].copy(), RESIDUAL[:, 0].copy())]
     expected = [np.bincount(CELL[:, 0], RESIDUAL[:, 0] * row, 6) for row in times]
     assert np.array_equal(drawn_sums(times, columns, 6), expected)
 

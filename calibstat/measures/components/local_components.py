@@ -79,7 +79,7 @@ class Scales:
         filled = np.flatnonzero(np.diff(self.index, prepend=-1))
         upto[:, self.index[filled] + 1] = np.add.reduceat(cells, filled, axis=1)
         np.cumsum(upto, axis=1, out=upto)
-        return np.asarray(upto[:, self.end] - upto[:, self.begin])
+        return np.subtract(upto[:, self.end], upto[:, self.begin], order="C")
 
     def largest_of(self, deviance: np.ndarray) -> np.ndarray:
         """Return four numbers for each row of deviances of the cells of the scales: shapes (B, C) and (B, 4).

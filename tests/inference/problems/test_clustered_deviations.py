@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from more_than import more_than
 
 import calibstat as cs
 from calibstat.inference.p_values import p_value
@@ -55,17 +56,17 @@ def test_of_calibrated_clusters_and_of_others():
 
     The limit is of .08: the test is approximate, and the study `clusters` finds up to .070.
     """
-    rejected = dict.fromkeys(("calibrated", "as independent rows", "too far from 1/2"), 0)
-    for seed in range(100):
-        test = {"n_resamples": 99, "rng": seed}
-        y, p, unit = clustered(seed, size=10, alike=1.0)
-        rejected["calibrated"] += of_clusters(y, p, unit, **test).pvalue <= 0.05
-        rejected["as independent rows"] += cs.calibration_test(y, p, **test).pvalue <= 0.05
-        y, p, unit = clustered(seed, 0.5, size=10, alike=1.0)
-        rejected["too far from 1/2"] += of_clusters(y, p, unit, **test).pvalue <= 0.05
+
+    def rejections(tilt, in_clusters):
+        for seed in range(100):
+            y, p, unit = clustered(seed, tilt, size=10, alike=1.0)
+            given = {"cluster": unit} if in_clusters else {}
+            yield cs.calibration_test(y, p, **given, n_resamples=99, rng=seed).pvalue <= 0.05
+
     limit = most_rejections(0.08, 100, 1e-4)
-    assert rejected["calibrated"] <= limit < rejected["as independent rows"]
-    assert rejected["too far from 1/2"] > limit
+    assert sum(rejections(1.0, in_clusters=True)) <= limit
+    assert more_than(limit, rejections(1.0, in_clusters=False))
+    assert more_than(limit, rejections(0.5, in_clusters=True))
 
 
 def test_no_event_is_no_evidence():
@@ -78,20 +79,21 @@ def test_no_event_is_no_evidence():
     assert compared["labels that clusters share"].pvalue > 0.05
 
 
-def test_alike_clusters_with_equal_predictions():
+def test_alike_clusters_with_equal_predictions(monkeypatch):
     """Where only rare outcomes of few clusters are shared luck, which is what the floor of the squares is for."""
-    rejected = np.zeros(2)
     unit = np.repeat(np.arange(100), 16)
-    for seed in range(100):
-        random = np.random.default_rng([17, seed])
-        p = np.random.default_rng([18, seed // 20]).beta(0.7, 6, 100)[unit].clip(1e-4, 1 - 1e-4)
-        uniform = np.where((random.random(100) < 0.9)[unit], random.random(100)[unit], random.random(unit.size))
-        y = (uniform < p).astype(int)
-        rejected[0] += of_clusters(y, p, unit, n_resamples=99, rng=seed).pvalue <= 0.05
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cluster_deviations, "RARE", 0.0)  # the twin: only variances of independent labels
-            rejected[1] += of_clusters(y, p, unit, n_resamples=99, rng=seed).pvalue <= 0.05
-    assert rejected[0] <= most_rejections(0.05, 100, 1e-4) < rejected[1]
+
+    def rejections():
+        for seed in range(100):
+            random = np.random.default_rng([17, seed])
+            p = np.random.default_rng([18, seed // 4]).beta(0.7, 6, 100)[unit].clip(1e-4, 1 - 1e-4)
+            uniform = np.where((random.random(100) < 0.9)[unit], random.random(100)[unit], random.random(unit.size))
+            yield of_clusters((uniform < p).astype(int), p, unit, n_resamples=99, rng=seed).pvalue <= 0.05
+
+    limit = most_rejections(0.05, 100, 1e-4)
+    assert sum(rejections()) <= limit
+    monkeypatch.setattr(cluster_deviations, "RARE", 0.0)  # the twin: only variances of independent labels
+    assert more_than(limit, rejections())
 
 
 def test_labels_that_clusters_share_are_exact_for_them():
