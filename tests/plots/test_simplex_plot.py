@@ -40,7 +40,8 @@ def named_corners(ax, names):
 
 def drawn_arrows(ax, names):
     """Tails and heads of the arrows and the dots, in shares of the corners as they are named."""
-    ax.figure.draw_without_rendering()
+    if ax.name != "3d":  # else names have places among the data, too
+        ax.figure.draw_without_rendering()
     corners = named_corners(ax, names)
     if ax.name == "3d":
         arrows = next(entry for entry in ax.collections if hasattr(entry, "_segments3d"))
