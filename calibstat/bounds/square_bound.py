@@ -160,7 +160,8 @@ class Side:
         Between neighbouring predictions f'' = f / h**2, so that abs(f) is largest at one of them; beyond all of them it
         decays. There r lies between minus the larger prediction and 1 less the smaller one.
         """
-        up, down = _largest_products(self.value, smoothed, self.order)
+        value = np.ascontiguousarray(self.value)  # for a column the kernel would be compiled anew
+        up, down = _largest_products(value, smoothed, self.order)
         return (up, down) if self.sign > 0 else (down, up)
 
 

@@ -103,7 +103,7 @@ def test_diagrams_and_reports_state_it_beside_the_binned_error():
     assert found.models["model"].measures["l1"].high == diagram.without_bins.high
     assert "not over bins, is at most" in found.models["model"].measures["l1"].remark
     assert "shape='nondecreasing'" in found.command
-    assert "l1" not in quick_report(Y, P).models["model"].measures
+    assert "l1" not in cs.report(Y, P).models["model"].measures
 
 
 def test_diagrams_and_reports_refuse_rows_that_it_does_not_take():
