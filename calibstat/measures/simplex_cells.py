@@ -157,36 +157,11 @@ def _widest(prob: np.ndarray, row: np.ndarray) -> tuple[int, float]:
 
 @jit
 def _median(prob: np.ndarray, row: np.ndarray, k: int) -> float:
-    """Return the median of coordinate k among these rows, by selection; NumPy's takes a second to compile."""
+    """Return the median of coordinate k among these rows."""
     value = np.empty(row.size)
     for i in range(row.size):
         value[i] = prob[row[i], k]
-    middle = row.size // 2
-    low, high = 0, row.size - 1
-    while low < high:  # what is in its place stays outwards of low and high
-        pivot = value[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while value[i] < pivot:
-                i += 1
-            while value[j] > pivot:
-                j -= 1
-            if i <= j:
-                value[i], value[j] = value[j], value[i]
-                i += 1
-                j -= 1
-        if middle <= j:
-            high = j
-        elif middle >= i:
-            low = i
-        else:
-            break
-    if row.size % 2:
-        return value[middle]
-    below = value[0]
-    for i in range(middle):
-        below = max(below, value[i])
-    return (below + value[middle]) / 2
+    return np.median(value)
 
 
 @jit

@@ -356,7 +356,6 @@ INPUTS = {
     "measures.simplex_cells._grow: at medians": lambda: (SIMPLEX, 4, True),
     "measures.simplex_cells._widest": lambda: (SIMPLEX, np.arange(3, 20)),
     "measures.simplex_cells._median": lambda: (SIMPLEX, np.arange(3, 20), 2),
-    "measures.simplex_cells._median: of an even number": lambda: (SIMPLEX, np.arange(4, 20), 1),
     "measures.simplex_cells._part": lambda: (SIMPLEX, np.arange(30), 2, 0.5, np.zeros(30, np.int64)),
     "measures.regression_ce._gaussian_sums": lambda: (
         *(VALUE, VALUE, np.stack((COUNT, POSITIVES)), 0.5),

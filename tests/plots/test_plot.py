@@ -58,9 +58,7 @@ def test_small_and_degenerate_data_are_drawn_without_warnings(data):
     found += [cs.detail(y, p, measure=name) for name in DETAILED]
     found += [cs.calibration_test(y, p, rng=1, n_resamples=19, measure="brier")]
     for result in found:
-        figure = cs.plot(result).figure
-        figure.set_layout_engine("none")  # where labels go is asked of usual data, above and in test_plot_layout.py
-        figure.draw_without_rendering()
+        cs.plot(result).figure.draw_without_rendering()
         plt.close("all")
     cs.plot(found[1], deviation=True).figure.draw_without_rendering()
 
