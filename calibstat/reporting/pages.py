@@ -79,8 +79,8 @@ def _diagrams(report: ReportFields, pictures: bool) -> Iterator[Section]:
         return
     several = len(diagrams) > 1
     notes = [f"{name}: {diagram}" if several else str(diagram) for name, diagram in diagrams.items()]
-    asked = (diagrams, "Reliability diagrams of all models") if several else (*diagrams.values(), "Reliability diagram")
-    shown = [_drawn(*asked)] if pictures else []
+    drawn = diagrams if several else next(iter(diagrams.values()))
+    shown = [_drawn(drawn, f"Reliability diagram{'s of all models' * several}")] if pictures else []
     lead = ["Observed frequency against predicted probability: points of a calibrated model lie close to the diagonal."]
     lead = lead if report.n_classes == 2 else []
     yield Section("Reliability diagram", lead, shown, notes=notes)

@@ -271,7 +271,7 @@ def _of_strata(
             fixed += min(rows, ones)
             continue
         if rows + rest >= 2 * MOST:  # strata of several predictions have fewer rows
-            large[many, 0], large[many, 1], large[many, 2] = rows, rest, ones
+            large[many, 0], large[many, 1], large[many, 2] = rows, rest, ones  # a tuple takes a second to compile
             many += 1
             continue
         least, most = chance[first], chance[last - 1]
