@@ -8,9 +8,9 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 
@@ -68,6 +68,14 @@ class Answer:
     unclear: Sequence[str] = ()
     results: Mapping[str, object] = field(default_factory=dict)
 
+    def with_what_is_shown(self, verbose: bool, form: str | None) -> Answer:
+        """Return the answer with what functions return, where it is shown, and without what is not."""
+        details = [each() if callable(each) else each for each in self.details] if verbose else []
+        asked = self.results.items() if form == "json" else ()
+        return replace(
+            self, details=details, results={name: each() if callable(each) else each for name, each in asked}
+        )
+
 
 def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
     """Let a command print the answer that it returns, and have the options --verbose and --format, if it has none."""
@@ -80,7 +88,7 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
         with with_options(given), one_line_errors():
             if form not in (None, "json"):
                 raise ValueError(f"expected --format json, or none for sentences and tables, found {form}")
-            answer = command(**given)
+            answer = command(**given).with_what_is_shown(verbose, form)
         if form is None:
             show(answer, verbose)
         else:
@@ -103,16 +111,15 @@ def as_json(answer: Answer) -> str:
 
     said = {"answer": " ".join(part for part in answer.said if isinstance(part, str))}
     said |= {} if answer.data is None else {"data": answer.data.short}
-    results = {name: each() if callable(each) else each for name, each in answer.results.items()}
-    return json.dumps(plain_values({**said, **results}), indent=2, allow_nan=False)
+    return json.dumps(plain_values({**said, **answer.results}), indent=2, allow_nan=False)
 
 
 def show(answer: Answer, verbose: bool) -> None:
     """Print an answer, and leave as conditions say."""
     say(*answer.said)
     if verbose:
-        say(*([answer.caution.short] if answer.caution else []))
-        say(*(each() if callable(each) else each for each in answer.details))
+        details = cast("Sequence[str | Table]", answer.details)  # no functions any more: `with_what_is_shown`
+        say(*([answer.caution.short] if answer.caution else []), *details)
     if answer.data is not None:
         say(*(answer.data.at_length if verbose else (answer.data.short,)))
     if verbose and answer.caution is not None:

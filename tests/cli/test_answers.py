@@ -40,10 +40,21 @@ def test_a_function_is_called_only_where_its_result_is_shown(capsys):
     answer = Answer(
         ["One."], details=[lambda: called.append("details") or "Two."], results={"a": lambda: called.append("a") or {}}
     )
-    assert (said(capsys, answer, False), called) == ("One.", [])
-    assert (said(capsys, answer, True), called) == ("One. Two.", ["details"])
-    assert json.loads(as_json(answer)) == {"answer": "One.", "a": {}}
+    assert (said(capsys, answer.with_what_is_shown(False, None), False), called) == ("One.", [])
+    assert (said(capsys, answer.with_what_is_shown(True, None), True), called) == ("One. Two.", ["details"])
+    assert json.loads(as_json(answer.with_what_is_shown(False, "json"))) == {"answer": "One.", "a": {}}
     assert called == ["details", "a"]
+
+
+@pytest.mark.parametrize("asked", [["--verbose"], ["--format", "json"]])
+def test_an_error_of_such_a_function_is_one_line_too(asked):
+    def wrong():
+        raise ValueError("expected more rows")
+
+    command = _single(Answer(["One."], details=[wrong], results={"a": wrong}))
+    found = CliRunner().invoke(command, asked)
+    assert (found.exit_code, found.stdout, found.stderr) == (2, "", "calibstat: expected more rows\n")
+    assert CliRunner().invoke(command, []).exit_code == 0
 
 
 def test_two_briefs_are_joined():

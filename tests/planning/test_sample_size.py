@@ -48,7 +48,10 @@ def test_a_generator_and_another_power():
 def test_a_deviation_that_intercept_and_slope_do_not_see():
     """A wave about the diagonal: the two moments are about 0, and the guess comes from the chi-square distance."""
     p = np.linspace(0.1, 0.9, 401)
-    wave = lambda v: v + 0.1 * np.sin(10 * np.pi * (v - 0.1))  # noqa: E731
+
+    def wave(v):
+        return v + 0.1 * np.sin(10 * np.pi * (v - 0.1))
+
     found = cs.sample_size(p, wave, n_datasets=100, n_resamples=199, rng=1)
     assert 100 < found.n < 5000
     assert "the calibration slope" in str(found)
