@@ -11,6 +11,7 @@ from calibstat.data.checks import is_among, short, unknown_name
 from calibstat.data.clipping import needed
 from calibstat.data.estimators import Classifier, predict
 from calibstat.data.weighted_sample import as_weights
+from calibstat.digits import settled
 from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator
 from calibstat.inference.cross_validation.given_folds import folds_asked
@@ -124,7 +125,7 @@ class CalibratedModel(Parametrised):
             model = self._fitted(X, classes[label], weight, np.flatnonzero(~own))
             held_out[own] = _probabilities(model, rows_at(X, np.flatnonzero(own)), classes)
         chosen, clip = None, needed(held_out)
-        clip = None if clip is None else float(f"{clip:.2g}")
+        clip = None if clip is None else float(f"{settled(clip):.2g}")
         if given is None:
             rng = int(key_of(self.random_state))
             chosen = choose(held_out, label, sample_weight=weight, clip=clip, rng=rng, labels=range(classes.size))

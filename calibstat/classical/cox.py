@@ -19,6 +19,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -92,17 +93,17 @@ class CoxResult(Result):
 
     def __str__(self) -> str:
         def estimate(value: float, interval: tuple[float, float]) -> str:
-            return f"{value:.3g} (from {interval[0]:.3g} to {interval[1]:.3g})"
+            return f"{settled(value):.3g} (from {settled(interval[0]):.3g} to {settled(interval[1]):.3g})"
 
-        level = f"{100 * self.confidence_level:.4g} %"
+        level = f"{settled(100 * self.confidence_level):.4g} %"
         return (
             f"Cox calibration, {self.lens}, n = {self.n}, with {level} profile-likelihood intervals:\n"
             f"intercept if the slope is 1 = {estimate(self.in_the_large, self.in_the_large_interval)}, "
-            f"0 if calibrated: p = {self.in_the_large_test.pvalue:.3g};\n"
+            f"0 if calibrated: p = {settled(self.in_the_large_test.pvalue):.3g};\n"
             f"slope = {estimate(self.slope, self.slope_interval)}, "
-            f"1 if calibrated: p = {self.slope_test.pvalue:.3g};\n"
-            f"both together, likelihood ratio {self.joint_test.statistic:.4g} with 2 degrees of freedom: "
-            f"p = {self.joint_test.pvalue:.3g} (all approximate).\n"
+            f"1 if calibrated: p = {settled(self.slope_test.pvalue):.3g};\n"
+            f"both together, likelihood ratio {settled(self.joint_test.statistic):.4g} with 2 degrees of freedom: "
+            f"p = {settled(self.joint_test.pvalue):.3g} (all approximate).\n"
             f"Null hypothesis: {self.joint_test.null_hypothesis}"
         )
 

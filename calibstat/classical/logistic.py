@@ -79,7 +79,8 @@ class LogitPolynomial:
         # keeps digits where few predictions hold all the information
         self.centre = np.average(points.logit, weights=weight)
         scaled = np.sqrt(np.abs(weight))[:, None] * self._powers(points.logit)
-        self.triangle = np.linalg.qr(scaled, mode="r")
+        # rows that tell next to nothing come last: above others, rounding of these would stand in their place
+        self.triangle = np.linalg.qr(scaled[np.argsort(-np.abs(weight), kind="stable")], mode="r")
         told = np.abs(np.diag(self.triangle))
         if told.min() < _NO_INFORMATION * max(told.max(), 1.0):
             raise ValueError(

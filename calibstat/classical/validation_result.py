@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.classical.flexible_curve import FlexibleCurve
 from calibstat.data.named_lens import NamedLens
+from calibstat.digits import settled
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
@@ -159,18 +160,20 @@ class Validation(NotedResult):
 
     def __str__(self) -> str:
         of = "" if self.drawn == "rows" else f" in {self.drawn}"
-        level = f"{100 * self.confidence_level:.4g} % intervals"
+        level = f"{settled(100 * self.confidence_level):.4g} % intervals"
         lines = [f"{self.n} rows{of}, {self.events} events, {self.lens}; {level}."]
         for name, title in TITLES.items():
             value = getattr(self, name)
-            lines.append(f"{title:<25} {value:8.4f}{self._beside(name) if np.isfinite(value) else self._why_not(name)}")
+            lines.append(
+                f"{title:<25} {settled(value):8.4f}{self._beside(name) if np.isfinite(value) else self._why_not(name)}"
+            )
         return "\n".join([*lines, f"Smoothed by {self.smoother}.", f"ECI is of the flexible curve: {self.flexible}."])
 
     def _beside(self, name: str) -> str:
         """Write what stands behind a number: its interval, its value if calibrated, its p-value."""
         ends = "  ({:.3g} to {:.3g})".format(*self.intervals[name]) if name in self.intervals else ""
         wished = f"  {PERFECT[name]:g} if calibrated" if name in PERFECT else ""
-        return ends + wished + (f", p = {self.pvalues[name]:.2g}" if name in self.pvalues else "")
+        return ends + wished + (f", p = {settled(self.pvalues[name]):.2g}" if name in self.pvalues else "")
 
     def _why_not(self, name: str) -> str:
         """Return the reason why a number is missing."""

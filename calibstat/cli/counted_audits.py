@@ -15,6 +15,7 @@ from calibstat.cli.large.rows_of_groups import FeatureLevels, GroupCounts, value
 from calibstat.cli.large.rows_of_models import MOST_ROWS
 from calibstat.cli.reading import Reading
 from calibstat.cli.text_files import CELLS, kind_of
+from calibstat.digits import settled
 from calibstat.inference.auditing.audit_counts import audit_counts
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.resampling import Draws
@@ -59,7 +60,7 @@ def audits_in_batches(
         levels, rows, n_cells, moved = counts.counts(k)
         draws = Draws.of(rng, n_resamples, -1)
         audits[name] = audit_counts(levels, **rows, draws=draws, **options)
-        cells += [f"{name} in {n_cells:,} cells, which moved them by at most {moved:.1e}"] * (n_cells > 0)
+        cells += [f"{name} in {n_cells:,} cells, which moved them by at most {settled(moved):.1e}"] * (n_cells > 0)
     exact = ". Rows, outcomes and mean predictions of groups are exact."
     return audits, f"Predictions were counted: {'; '.join(cells)}{exact}" if cells else ""
 

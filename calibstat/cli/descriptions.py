@@ -16,6 +16,8 @@ from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, M
 from calibstat.cli.printed_tables import table
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import about_models, one_line_errors, written
+from calibstat.digits import settled
+from calibstat.in_order import first_smallest
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -73,7 +75,7 @@ def decompose_scores(
         grid = table("Model", f">{score}", ">miscalibration", ">discrimination", ">uncertainty")
         for name, each in decompositions.items():
             grid.add_row(name, *map(number, (each.score, each["mcb"], each["dsc"], each["unc"])))
-        name, best = min(decompositions.items(), key=lambda each: each[1]["mcb"])
+        name, best = [*decompositions.items()][first_smallest([each["mcb"] for each in decompositions.values()])]
         smallest = f"{name} has the smallest miscalibration: " if len(decompositions) > 1 else "Miscalibration is "
         parts: list[str | Table] = [
             f"{smallest}{number(best['mcb'])} of its {score} of {number(best.score)}.",
@@ -187,7 +189,7 @@ def _smallest(summary: Summary, measure: str) -> str:
     from calibstat.reporting.sentences import ends
 
     k = summary.measures.index(measure)
-    i = int(np.argmin(summary.estimate[:, k]))
+    i = int(first_smallest(summary.estimate[:, k]))
     whose = f"{summary.names[i]} has the smallest {measure}:" if len(summary.names) > 1 else f"{measure} is"
     interval = f"{percent(summary.confidence_level)} interval {ends(summary.low[i, k], summary.high[i, k])}"
     return f"{whose} {number(summary.estimate[i, k])} ({interval})."
@@ -199,7 +201,9 @@ def _say_validation(validation: Validation, name: str) -> str:
     for field, title in (("ratio", "O/E"), ("slope", "slope")):
         if field in validation.intervals:
             low, high = validation.intervals[field]
-            texts.append(f"{title} {getattr(validation, field):.2f} ({low:.2f} to {high:.2f})")
+            texts.append(
+                f"{title} {settled(getattr(validation, field)):.2f} ({settled(low):.2f} to {settled(high):.2f})"
+            )
             inside += [title] if low <= 1 <= high else []
     if len(texts) == 1:
         verdict = f"the interval {'includes' if inside else 'does not include'} 1, and equal predictions have no slope"

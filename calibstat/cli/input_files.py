@@ -35,6 +35,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.data.rows_error import Entry, Given, RowsError
 from calibstat.data.sample import Sample
 from calibstat.data.validation import check_rows
+from calibstat.digits import settled
 from calibstat.output.wording import listed
 
 if TYPE_CHECKING:
@@ -283,7 +284,8 @@ def read_predictions(
         total = prob.sum(axis=1)
         row = int(np.abs(total - 1).argmax())
         raise ValueError(
-            f"expected {len(columns)} probabilities of classes that sum to 1, found {total[row]:.4g} at row {row} "
+            f"expected {len(columns)} probabilities of classes that sum to 1, found {settled(total[row]):.4g} at "
+            f"row {row} "
             f"{COUNTED}; columns of several models are for calibstat compare"
         )
     outcome, how = as_classes(frame[label], label, names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.data.checks import calls_within
+from calibstat.digits import settled
 
 FEWEST_CLUSTERS = 30  # below it the bootstrap of clusters is not to be trusted
 
@@ -22,7 +23,7 @@ def clusters_in_words(unit: np.ndarray, weight: np.ndarray | None = None) -> str
     of = f"{low:,} to {high:,} rows" if low < high else f"{low:,} row{'s' * (low != 1)} each"
     size = np.bincount(index, weight)
     size = size / size.max()
-    effective = round(size.sum() ** 2 / (size @ size))
+    effective = round(settled(size.sum() ** 2 / (size @ size)))
     fewer = f" (effective number {effective:,})" if effective < size.size else ""
     return f"{size.size:,} clusters of {of}{fewer}"
 

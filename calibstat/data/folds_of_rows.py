@@ -8,6 +8,7 @@ import numpy as np
 
 from calibstat.data.checks import calls_within, described, short
 from calibstat.data.models import Predicted
+from calibstat.digits import settled
 
 FEWEST_ROWS = 2  # or clusters, of a fold, so that its residuals vary
 FEW_ROWS = 20  # of a fold on average, below which a warning says so
@@ -70,7 +71,7 @@ def numbered_folds(label: np.ndarray, outcome: np.ndarray) -> np.ndarray:
         )
     if rows.mean() < FEW_ROWS:
         warnings.warn(
-            f"{rows.mean():.3g} rows a fold on average are few: nothing was studied below {FEW_ROWS}",
+            f"{settled(rows.mean()):.3g} rows a fold on average are few: nothing was studied below {FEW_ROWS}",
             UserWarning,
             stacklevel=calls_within(),
         )

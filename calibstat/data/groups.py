@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +16,6 @@ from calibstat.data.features import levels
 
 GivenGroups: TypeAlias = ArrayLike | Mapping[str, ArrayLike]  # a frame, masks by their names, or an array of masks
 ALL = "all rows"
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 FRAME = "put features into a data frame, whose columns make groups"
 
 
@@ -48,12 +49,21 @@ class Groups:
         """Return the mask of one group, of rows in this order."""
         return np.unpackbits(self.bits[g], count=self.n).view(bool)[order]
 
-    def membership(self) -> np.ndarray:
-        """Return a number for each row, which rows in the same groups share, and others almost never."""
-        pattern = np.zeros(self.n, np.uint64)
-        for mask in self.masks():
-            pattern *= MULTIPLIER
-            pattern += mask
+    def membership(
+        self, kind: np.ndarray, number: np.ndarray | int = 1, of: np.ndarray | slice = slice(None)
+    ) -> np.ndarray:
+        """Return a number for each row, which rows in the same groups share, and others almost never.
+
+        It depends on what groups hold, and not on their order: `kind` numbers what rows have in common from 0 on.
+        Of sets of rows the entries of `kind`, so many rows each, are of the sets `of`. Names tell groups apart that
+        hold rows of the same kinds.
+        """
+        held = [np.bincount(kind, number * mask).astype("<f8").tobytes() for mask in self.masks(of)]
+        pattern, times = np.zeros(self.n, np.uint64), Counter[bytes]()
+        for g in sorted(range(len(held)), key=lambda g: (held[g], self.names[g])):
+            times[held[g]] += 1
+            text = held[g] + times[held[g]].to_bytes(8, "little")
+            pattern[self.mask(g)] += np.uint64(int.from_bytes(blake2b(text, digest_size=8).digest(), "little"))
         return pattern
 
 

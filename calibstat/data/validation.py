@@ -12,6 +12,7 @@ from calibstat.compiled import jit
 from calibstat.data.checks import described, quoted, short
 from calibstat.data.labels import OutcomeNames, advice_of_outcomes, check_row_names, with_labels
 from calibstat.data.rows_error import Entry, Given, Part, RowsError
+from calibstat.digits import settled
 
 ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
 
@@ -307,5 +308,5 @@ def vector_error(prob: np.ndarray, row: int) -> ValueError:
         entry = Entry(Given.PREDICTIONS, row, int(np.argmin(good)))
         message = f"expected a probability from 0 to 1, found {prob[row, entry.column]} in "
         return RowsError(message, entry, *advice_of_scale(prob))
-    total = f" that sums to 1, found a sum of {prob[row].sum(dtype=np.float64):.9g} "
+    total = f" that sums to 1, found a sum of {settled(prob[row].sum(dtype=np.float64)):.9g} "
     return RowsError("expected ", Given.ROW_OF_PREDICTIONS, total, Entry(None, row))

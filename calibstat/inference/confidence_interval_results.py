@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from calibstat.data.named_lens import NamedLens
+from calibstat.digits import settled
 from calibstat.inference.honest_ends import exceeds
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.output.wording import level_text
@@ -123,8 +124,8 @@ class ConfidenceInterval(NotedResult):
     def __str__(self) -> str:
         remarks = "".join(f"{each}\n" for each in (self.of_curves(), self.remark()) if each)
         return (
-            f"{self.measure} = {self.estimate:.4g}, {level_text(self.confidence_level)} confidence interval "
-            f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
+            f"{self.measure} = {settled(self.estimate):.4g}, {level_text(self.confidence_level)} confidence interval "
+            f"[{settled(self.low):.4g}, {settled(self.high):.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
             f"{self.reservations}{remarks}Estimand: {self.estimand}"
         )
 

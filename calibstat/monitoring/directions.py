@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.digits import settled
 from calibstat.inference.deviation import SLOPE
 
 
@@ -30,7 +31,7 @@ class Direction:
         words = [_too_low(self.shift)] if self.shift else []
         if self.slope != 1:
             kind = SLOPE[int(self.slope > 1)]
-            words.append(f"{kind}, with true log-odds about {self.slope:.2g} times the predicted ones")
+            words.append(f"{kind}, with true log-odds about {settled(self.slope):.2g} times the predicted ones")
         return f"predictions {' and '.join(words)}"
 
 

@@ -16,6 +16,7 @@ from calibstat.data.checks import check_level, is_number, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import BinaryData
+from calibstat.in_order import first_largest, is_larger
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_name, segment_names
 from calibstat.monitoring.confidence_sequence import ConfidenceSequence
 from calibstat.monitoring.directions import DIRECTIONS
@@ -260,8 +261,8 @@ class Monitor(PeriodLog[PeriodSummary]):
         log_evidence = self._run.add(_log_ratios(summary, segments))
         self._log_evidence.append(log_evidence)
         t = len(self._log_evidence)
-        if self._run.t == 1 or log_evidence > self._peak.log_evidence:
-            stream = int(np.argmax(self._run.log_streams + self._run.log_weights))
+        if self._run.t == 1 or is_larger(log_evidence, self._peak.log_evidence):
+            stream = int(first_largest(self._run.log_streams + self._run.log_weights))
             self._peak = _Peak(t - self._run.t, t, stream, log_evidence)
         restarts = self.arl is not None
         if log_evidence >= math.log(self.threshold) and (restarts or not self.alarm):
@@ -322,8 +323,8 @@ class Monitor(PeriodLog[PeriodSummary]):
         none = np.zeros(len(DIRECTIONS), dtype=np.int64)
         ratios = np.array([none if s is None else s.ratios for s in sums]) * RATIO_UNIT
         starts, directions = start_probabilities(ratios, self._regime)
-        start, (low, high) = int(np.argmax(starts)), _central(starts)
-        words = str(DIRECTIONS[int(np.argmax(directions))])
+        start, (low, high) = int(first_largest(starts)), _central(starts)
+        words = str(DIRECTIONS[int(first_largest(directions))])
         broken = [t for t, s in enumerate(sums) if s is not None and s.impossible]
         if broken:  # the first of them is all the evidence there can be
             start, low, high, words = broken[0], broken[0], broken[0], "outcomes of probability 0 were observed"
@@ -380,7 +381,8 @@ def _central(share: np.ndarray) -> tuple[int, int]:
     """Return the ends of the range that leaves at most 5 % of the evidence on either side."""
     below, above = np.cumsum(share), np.cumsum(share[::-1])
     tail = (1 - RANGE) / 2
-    return int(np.argmax(below > tail)), share.size - 1 - int(np.argmax(above > tail))
+    first, last = (int(is_larger(sums, tail).argmax()) for sums in (below, above))
+    return first, share.size - 1 - last
 
 
 def _exp(x: float) -> float:

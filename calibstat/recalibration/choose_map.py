@@ -14,6 +14,8 @@ from calibstat.data.checks import check_whole, cut, is_among, short, unknown_nam
 from calibstat.data.labels import check_row_names
 from calibstat.data.predictions import Predictions
 from calibstat.data.weighted_sample import as_weights
+from calibstat.digits import settled
+from calibstat.in_order import first_smallest, in_order
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.output.wording import number
@@ -95,7 +97,7 @@ class MapChoice(Result):
         if not np.isfinite(self.mean[j]):
             return f"{self.names[j]} (infinite)"
         word = ", noise" if self.within_noise[j] else ""
-        return f"{self.names[j]} ({self.difference[j]:+.2g} ± {self.standard_error[j]:.1g}{word})"
+        return f"{self.names[j]} ({settled(self.difference[j]):+.2g} ± {settled(self.standard_error[j]):.1g}{word})"
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each map, the smallest score first."""
@@ -249,7 +251,7 @@ def _chosen(
     """Return the result for losses of shape (repeats, n) of each map."""
     given = list(loss)
     mean = np.array([loss[each].mean() for each in given])
-    chosen = int(mean.argmin())
+    chosen = int(first_smallest(mean))
     if one_standard_error and np.isfinite(mean[chosen]):
         best = loss[given[chosen]]
         finite = np.isfinite(mean)  # an infinite score has no standard error
@@ -258,7 +260,7 @@ def _chosen(
             for j, each in enumerate(given)
             if finite[j] and mean[j] - mean[chosen] <= _error(loss[each] - best, dealt)
         )
-    order = np.argsort(mean, kind="stable")
+    order = in_order(mean)
     finite = np.isfinite(mean) & np.isfinite(mean[chosen])
     difference = np.array([mean[j] - mean[chosen] if finite[j] else np.nan for j in order])
     error = np.array([_error(loss[given[j]] - loss[given[chosen]], dealt) if finite[j] else np.nan for j in order])

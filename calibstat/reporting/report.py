@@ -24,6 +24,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted, named_models
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
 from calibstat.inference.auditing.audit import audit
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.calibration_test_results import ClassWiseTestResult
@@ -218,7 +219,7 @@ def report(
         comparisons = asked.comparisons(models, all_rows.n) if isinstance(models, Models) and len(models) > 1 else {}
     notes = [str(each.message) for each in [*caught, *more] if issubclass(each.category, UserWarning)]
     if left := [name for name in asked.questions if name not in affordable(asked.questions, all_rows.n)]:
-        notes.append(f"Left out, because they are costly on {all_rows.n:,.0f} rows: {', '.join(left)}.")
+        notes.append(f"Left out, because they are costly on {settled(all_rows.n):,.0f} rows: {', '.join(left)}.")
     if data.unit is not None:
         detail = {
             "The tests of single classes": asked.n_classes > 2,

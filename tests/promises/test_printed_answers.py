@@ -20,7 +20,7 @@ def test_no_answer_is_left_over():
     expected = {file_of(f"{function}, {case}") for function, case in names()}
     expected |= {file_of(f"command {command}") for command in COMMANDS}
     assert set(FOLDER.glob("*.txt")) == expected
-    assert len(expected) == 40
+    assert len(expected) == 70
 
 
 def test_another_model_prints_another_answer():

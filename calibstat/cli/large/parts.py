@@ -10,6 +10,7 @@ from pathlib import Path
 
 from calibstat.cli.text_files import CELLS, LINES, PIECE, kind_of, opened
 from calibstat.data.checks import cut, quoted
+from calibstat.digits import settled
 
 TABLES = (*CELLS, *LINES, ".parquet")
 BYTES = 8  # of a number
@@ -106,7 +107,7 @@ def check_memory(parts: Sequence[Path], columns: int) -> None:
     if there and needed > SHARE * there:
         raise ValueError(
             f"this asks for all rows at once, of which there are about {rows:,}; their {columns} columns take "
-            f"{needed / 1e9:.1f} GB, more than a sixteenth of the memory of this machine; {NUMBERS}"
+            f"{settled(needed / 1e9):.1f} GB, more than a sixteenth of the memory of this machine; {NUMBERS}"
         )
 
 

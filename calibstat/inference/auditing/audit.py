@@ -191,7 +191,7 @@ def audit(
     y, p = seen.float_rows()
     made = as_groups(groups, y.size, depth=depth, min_rows=min_rows, n_quantiles=n_quantiles)
     # so that draws do not depend on the given order of the rows
-    order, _ = canonical_order([p, made.membership()])
+    order, _ = canonical_order([p, made.membership(np.unique(p, return_inverse=True)[1])])
     y, p = y[order], p[order]
 
     def packed_rows(strata: Strata) -> GroupSums:

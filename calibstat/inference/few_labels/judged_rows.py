@@ -18,6 +18,7 @@ from calibstat.data.models import Predicted, named_models
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.validation import as_vector, check_all, to_numpy
+from calibstat.digits import settled
 from calibstat.inference.few_labels.guess import Guess
 from calibstat.output.wording import percent
 
@@ -265,7 +266,7 @@ def _chances(inclusion: object, labelled: np.ndarray) -> np.ndarray:
     if abs(labels - total) > FAR * np.sqrt((chance * (1 - chance)).sum()) + 0.5:
         raise ValueError(
             f"expected inclusion=, chances that add up to about the number of labelled rows, {labels}; found a sum of "
-            f"{total:.6g}"
+            f"{settled(total):.6g}"
         )
     return chance
 
@@ -285,5 +286,5 @@ def noise_in_words(rows: JudgedRows, left: float) -> str:
             "The judge is not used: fewer than 10 labelled rows or clusters have one of the outcomes, or are expected "
             "to have it. Its answers change nothing here."
         )
-    worth = round(equivalent_labels(rows.labels, rows.n, left))
+    worth = round(settled(equivalent_labels(rows.labels, rows.n, left)))
     return f"The judge leaves {percent(left)} of the noise: worth about {worth:,} labels."

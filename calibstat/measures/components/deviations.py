@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.in_order import first_largest
 from calibstat.measures.components.local_components import Scales
 from calibstat.measures.components.smooth_components import Components, largest_sums
 
@@ -213,7 +214,7 @@ class Diagnostics:
         within = (self.scales.index >= self.scales.begin[cell]) & (self.scales.index < self.scales.end[cell])
         value, rows = self.value[self.inner][within], self.count[self.inner][within]
         return {
-            "kind": KINDS[int(deviations.shares[0].argmax())],
+            "kind": KINDS[int(first_largest(deviations.shares[0]))],
             "smooth": float(deviations.smooth[0]),
             "components": int(deviations.components[0]),
             "scattered": float(deviations.scattered[0]),
