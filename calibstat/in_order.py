@@ -53,14 +53,17 @@ def is_larger(one: float | np.ndarray, other: float | np.ndarray) -> np.ndarray:
 def first_largest(values: ArrayLike) -> Any:
     """Return the place of the largest along the last axis, of equal ones the first; a not-a-number before all."""
     values = np.asarray(values, dtype=np.float64)
-    least = values.max(axis=-1, keepdims=True)
+    place = np.asarray(values.argmax(axis=-1))
+    least = np.take_along_axis(values, place[..., None], -1)
     while True:
         with np.errstate(invalid="ignore"):  # of infinite numbers
             reach = np.where(np.isfinite(least), least - RELATIVE * np.abs(least), least)
-        among = (values >= reach) | np.isnan(values)
+        among = values >= reach
+        if np.count_nonzero(among) == np.count_nonzero(~np.isnan(least)):  # none is near another one
+            return place[()]
         lower = np.where(among, values, least).min(axis=-1, keepdims=True)
         if not (lower < least).any():
-            return among.argmax(axis=-1)
+            return np.where(np.isnan(least[..., 0]), place, among.argmax(axis=-1))[()]
         least = lower
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.compiled import jit, without_numba
-from calibstat.in_order import first_largest
 
 FEWEST, MOST = 16, 64  # components
 PER_ROOT_INFORMATION = 8.0  # components for each unit of the root of the information
@@ -186,12 +185,11 @@ def _interpolate(x: np.ndarray, score: np.ndarray, root: np.ndarray, value: np.n
             value[b, k] = root[k, low] + min(max(share, 0.0), 1.0) * (root[k, high] - root[k, low])
 
 
-def largest_sums(root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest standardised sum of the first squared roots, and of how many; of roots of shape (B, D)."""
+def standardised_sums(root: np.ndarray) -> np.ndarray:
+    """Return the standardised sums of the first 2, 3, ... squared roots, of shape (B, D - 1) for roots of (B, D)."""
     d = np.arange(1, root.shape[1] + 1)
     sums = np.cumsum(root * root, axis=1)
     sums -= d
     sums /= np.sqrt(2 * d)
     sums -= PENALTY * (d > CHEAP)
-    best = 1 + first_largest(sums[:, 1:])
-    return sums[np.arange(len(sums)), best], best + 1
+    return sums[:, 1:]
