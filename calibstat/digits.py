@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import SupportsFloat
 
 SIGNIFICANT = 9
@@ -20,3 +21,8 @@ def settled(number: SupportsFloat) -> float:
     if not math.isfinite(number) or number == round(number):
         return number
     return float(f"{number:.{SIGNIFICANT}g}")
+
+
+def writer(form: str) -> Callable[[SupportsFloat], str]:
+    """Return a function that writes settled numbers in a form, such as ".3g"."""
+    return lambda number: format(settled(number), form)

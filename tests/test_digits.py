@@ -7,9 +7,10 @@ import re
 import pytest
 from package_sources import ROOT, sources
 
-from calibstat.digits import settled
+from calibstat.digits import settled, writer
 
 PRECISE = re.compile(r"\.(\d+|\{.*\})[efg%]$")
+IN_TEXT = re.compile(r"\{\w*:[^{}]*\.\d+[efg%]\}")  # for the method `format`
 EXACT = {"digits.py", "progress.py"}  # where settled digits are made, and seconds that are left
 
 
@@ -34,6 +35,10 @@ def test_what_is_kept():
     assert settled(0.1234567894) == 0.123456789
 
 
+def test_a_writer_settles():
+    assert writer(".1f")(169.55 * (1 - 3e-14)) == writer(".1f")(169.55 * (1 + 3e-14)) == f"{169.55:.1f}"
+
+
 def bare(source):
     """The lines of a source on which a number is written with a precision, and not settled before."""
     found = []
@@ -42,6 +47,8 @@ def bare(source):
             parts = node.format_spec.values
             form = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in parts)
             found += [node.lineno] * bool(PRECISE.search(form) and not is_settled(node.value))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
+            found += [node.lineno] * bool(IN_TEXT.search(node.value))
     return found
 
 
@@ -56,7 +63,10 @@ def test_every_number_with_a_precision_is_settled():
     assert ROOT.name == "calibstat"
 
 
-@pytest.mark.parametrize("text", ['f"{x:.3f}"', 'f"{100 * x:+.{k}g} %"', "f\"{', '.join(f'{y:.2e}' for y in x)}\""])
+@pytest.mark.parametrize(
+    "text",
+    ['f"{x:.3f}"', '"p = {p:.3g}".format(p=p)', 'f"{100 * x:+.{k}g} %"', "f\"{', '.join(f'{y:.2e}' for y in x)}\""],
+)
 def test_a_number_that_is_not_settled_is_found(text):
     assert bare(text)
     assert not bare('f"{settled(x):.3f} {n:,} {name:>5} {level:g}"')

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.classical.flexible_curve import FlexibleCurve
 from calibstat.data.named_lens import NamedLens
-from calibstat.digits import settled
+from calibstat.digits import settled, writer
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class Validation(NotedResult):
 
     def _beside(self, name: str) -> str:
         """Write what stands behind a number: its interval, its value if calibrated, its p-value."""
-        ends = "  ({:.3g} to {:.3g})".format(*self.intervals[name]) if name in self.intervals else ""
+        ends = "  ({} to {})".format(*map(writer(".3g"), self.intervals[name])) if name in self.intervals else ""
         wished = f"  {PERFECT[name]:g} if calibrated" if name in PERFECT else ""
         return ends + wished + (f", p = {settled(self.pvalues[name]):.2g}" if name in self.pvalues else "")
 

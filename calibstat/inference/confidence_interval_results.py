@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from calibstat.data.named_lens import NamedLens
-from calibstat.digits import settled
+from calibstat.digits import settled, writer
 from calibstat.inference.honest_ends import exceeds
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.output.wording import level_text
 from calibstat.result import NotedResult
+
+THREE_DIGITS, FOUR_DIGITS = writer(".3g"), writer(".4g")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +76,7 @@ class ConfidenceInterval(NotedResult):
         """The models that the interval is for, in words; empty of one model and fresh rows."""
         return ""
 
-    def remark(self, write: Callable[[float], str] = "{:.4g}".format) -> str:
+    def remark(self, write: Callable[[float], str] = FOUR_DIGITS) -> str:
         """Say why the high end is not lower, and why the estimate lies outside the interval; nothing if neither is so.
 
         `write` writes numbers.
@@ -95,7 +97,7 @@ class ConfidenceInterval(NotedResult):
             sentence = f"The estimate lies {side} the interval because resamples have {values} values."
         return sentence.strip()
 
-    def of_curves(self, write: Callable[[float], str] = "{:.3g}".format) -> str:
+    def of_curves(self, write: Callable[[float], str] = THREE_DIGITS) -> str:
         """Say what the high end is of an error without bins, and of a calibrated model; nothing of other errors.
 
         `write` writes numbers.

@@ -17,7 +17,7 @@ from calibstat.data.clusters import clusters_in_words
 from calibstat.data.data_notes import auc
 from calibstat.data.lenses import top_label
 from calibstat.data.predictions import Predictions
-from calibstat.digits import settled
+from calibstat.digits import settled, writer
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.honest_ends import NoInterval
@@ -324,7 +324,7 @@ def _row(
             row.append((problem.estimate(), np.nan, np.nan, "", ""))
         else:
             numbers = interval.estimate, interval.low, interval.high
-            row.append((*numbers, interval.why_infinite, interval.remark("{:.4f}".format)))
+            row.append((*numbers, interval.why_infinite, interval.remark(writer(".4f"))))
     sample = data.seen().one_event("the AUC").sample
     row.insert(measures.index("auc"), (auc(sample.count, sample.positives)[0], np.nan, np.nan, "", ""))
     return row

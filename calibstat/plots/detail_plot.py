@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.digits import settled
+from calibstat.digits import settled, writer
 from calibstat.inference.estimate import MeasureDetail
 from calibstat.plots.style import DIAGONAL, POINT, ROOM, Color, colors, legend, new_axes, strip_along
 
@@ -115,7 +115,8 @@ def _plot_isotonic_recalibration(detail: MeasureDetail, ax: Axes, color: Mapping
     """The isotonic recalibration and the decomposition of the score."""
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
     ax.plot(detail["value"], detail["recalibrated"], color=color["green"], linewidth=2, label="CORP recalibration")
-    parts = "score {score:.4f} = MCB {mcb:.4f} − DSC {dsc:.4f} + UNC {unc:.4f}".format(**detail.fields)
+    score, mcb, dsc, unc = (writer(".4f")(detail[name]) for name in ("score", "mcb", "dsc", "unc"))
+    parts = f"score {score} = MCB {mcb} − DSC {dsc} + UNC {unc}"
     ax.set(ylim=(-0.02, 1.02), ylabel="Recalibrated probability", title=parts)
 
 
