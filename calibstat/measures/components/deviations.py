@@ -104,7 +104,7 @@ class Deviations:
 
     @property
     def components(self) -> np.ndarray:
-        """How many components it has."""
+        """The number of components of this sum."""
         return np.asarray(2 + first_largest(self.sums))
 
     @property
