@@ -33,8 +33,8 @@ class CalibratedModel(Parametrised):
         "choose", the default: the map of `calibstat.recalibration` with the smallest Brier score on held-out rows, as
         `calibstat.recalibration.choose` finds it. Or a map, or its name, such as "PlattScaling".
     cv : int, splitter or iterable
-        Number of folds, at least 2, dealt at random; or a splitter or pairs of row numbers to fit to and to hold out,
-        as in scikit-learn, that hold out every row once.
+        Number of folds, at least 2, dealt at random, no class to one alone; or a splitter or pairs of row numbers to
+        fit to and to hold out, as in scikit-learn, that hold out every row once.
     random_state : None, int or Generator
         Of the folds. Seeds of the estimator are its own.
 
@@ -110,8 +110,8 @@ class CalibratedModel(Parametrised):
         Raises
         ------
         ValueError
-            If an argument is not as described, there are fewer than two rows a fold, or the rows outside of a fold
-            lack a class; or as the estimator and the map do.
+            If an argument is not as described, there are fewer than two rows a fold or of a class, or the rows outside
+            of a fold that was given lack a class; or as the estimator and the map do.
         """
         check_estimator(self.estimator, "CalibratedModel")
         given = _map_of(self.map)
@@ -177,22 +177,22 @@ class CalibratedModel(Parametrised):
         )
 
     def _folds(self, X: object, label: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """Deal rows to folds; raise if the rows outside of one lack a class."""
+        """Return the fold of each row; raise if the rows outside of one lack a class."""
         from sklearn.model_selection import check_cv
 
         key = key_of(self.random_state)
         if isinstance(self.cv, int | np.integer):
             if label.size < 2 * self.cv:
                 raise ValueError(f"expected at least 2 rows in each of {self.cv} folds, found n_samples = {label.size}")
-            fold = folds_asked(self.cv, 1, key, X, label, None, None)[:, 0]
-        else:
-            fold = folds_asked(check_cv(self.cv), None, key, X, label, None, None)[:, 0]
+            return folds_asked(self.cv, 1, key, X, classes[label], None, None)[:, 0]
+        fold = folds_asked(check_cv(self.cv), None, key, X, label, None, None)[:, 0]
         for k in range(int(fold.max()) + 1):
             there = np.bincount(label[fold != k], minlength=classes.size)
             if there.min() == 0:
                 raise ValueError(
                     f"expected every class among the rows outside of each fold, found none of class "
-                    f"{short(classes.tolist()[int(there.argmin())])} outside of fold {k}"
+                    f"{short(classes.tolist()[int(there.argmin())])} outside of fold {k}; a number of folds as cv, or "
+                    "StratifiedKFold of scikit-learn, deals the rows of a class to several folds"
                 )
         return fold
 
