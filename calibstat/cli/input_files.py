@@ -34,7 +34,7 @@ from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
 from calibstat.data.rows_error import Entry, Given, RowsError
 from calibstat.data.sample import Sample
-from calibstat.data.validation import check_rows
+from calibstat.data.validation import check_rows, sums_are_rounded, vector_error
 from calibstat.output.wording import listed
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def add_batches(
     errors are about all rows.
     """
     parts, wanted = parts_of(file), [label, *columns]
-    if reading.positive is not None or reading.logits or batches_of(parts[0], wanted) is None:
+    as_written = reading.positive is None and not reading.logits and not reading.divide_by_sums
+    if not as_written or batches_of(parts[0], wanted) is None:
         return False
     check_columns(parts, map(columns_of, parts), wanted)
     totals = [number_of_rows(part) for part in parts]
@@ -236,6 +237,8 @@ def read_rows_of_probabilities(
 
 def read_event(frame: pd.DataFrame, label: str, prob: str, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
     """Return outcomes 0 or 1 and one column of predictions."""
+    if reading.divide_by_sums:
+        raise ValueError(f"expected columns of several classes with --divide-by-sums, found one, {prob!r}")
     y, p = as_outcomes(frame[label], label, reading.positive), as_numbers(frame[prob], prob)
     try:
         p = from_logits(p) if reading.logits else p
@@ -252,6 +255,7 @@ def said_of_a_file(error: RowsError, label: str, columns: Sequence[str], first: 
         Given.PREDICTIONS: repr(columns[0]) if len(columns) == 1 else str(Given.PREDICTIONS),
         Given.ROW_OF_PREDICTIONS: f"a row of {len(columns)} probabilities",
         Given.FROM_LOGITS: "--logits",
+        Given.DIVIDED: "--divide-by-sums",
         Given.SHARES: "; a file has one row for each outcome",
         Given.PROXY: "; every row needs an outcome",
     }
@@ -277,9 +281,12 @@ def read_predictions(
     single, half = (all(frame[column].dtype == kind for column in columns) for kind in (np.float32, np.float16))
     half = half and not reading.logits
     prob = np.column_stack([as_numbers(frame[column], column) for column in columns])
-    if single or half:  # whose sums are less precise
+    if reading.divide_by_sums and not reading.logits:  # which make sums of 1
+        prob = divided_by_sums(prob, label, columns)
+    elif single or half:  # whose sums are less precise
         prob = prob.astype(np.float32 if single else np.float16)
-    if not reading.logits and not half and not are_classes([*prob.T]) and np.all((prob >= 0) & (prob <= 1)):
+    of_classes = reading.logits or half or are_classes([*prob.T]) or sums_are_rounded(prob)
+    if not of_classes and np.all((prob >= 0) & (prob <= 1)):
         total = prob.sum(axis=1)
         row = int(np.abs(total - 1).argmax())
         raise ValueError(
@@ -295,6 +302,14 @@ def read_predictions(
         return replace(predictions, names=tuple(names)), how
     except RowsError as error:
         raise ValueError(said_of_a_file(error, label, columns)) from None
+
+
+def divided_by_sums(prob: np.ndarray, label: str, columns: Sequence[str]) -> np.ndarray:
+    """Return rows of probabilities divided by their sums; raise if one is no probability, or a row is all 0."""
+    good = np.all((prob >= 0) & (prob <= 1), axis=1) & (prob.sum(axis=1) > 0)
+    if not good.all():
+        raise ValueError(said_of_a_file(vector_error(prob, int(good.argmin())), label, columns))
+    return prob / prob.sum(axis=1, keepdims=True)
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------
