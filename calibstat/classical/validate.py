@@ -94,7 +94,7 @@ def validate(
     Raises
     ------
     ValueError
-        If the data are not as described, there are fewer than two rows, or an argument is wrong.
+        If the data are not as described, or an argument is wrong.
 
     Notes
     -----
