@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checks import is_among, short, unknown_name
 from calibstat.data.clipping import needed
-from calibstat.data.estimators import predict
+from calibstat.data.estimators import Classifier, predict
 from calibstat.data.logits import from_logits
 from calibstat.data.weighted_sample import as_weights
 from calibstat.inference.cross_validation.feature_rows import rows_at
@@ -257,13 +257,13 @@ def _checked(
     return classes, label, np.asarray(sample_weight, np.float64)
 
 
-def _answers(model: Any, X: object, classes: np.ndarray) -> np.ndarray:
+def _answers(model: Classifier, X: object, classes: np.ndarray) -> np.ndarray:
     """Return the probabilities of a fitted model, or its scores, in the order of the classes, shape (n, K)."""
     if hasattr(model, PROBABILITIES):
         prob = predict(model, X)
         order = [list(prob.columns).index(each) for each in classes.tolist()]
         return prob.to_numpy(np.float64)[:, order]
-    score = np.asarray(model.decision_function(X), np.float64)
+    score = np.asarray(getattr(model, SCORES)(X), np.float64)
     if score.ndim == 1 and classes.size == 2:
         return np.column_stack((np.zeros(score.size), score))
     if score.ndim != 2 or score.shape[1] != classes.size:

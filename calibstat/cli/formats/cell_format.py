@@ -76,7 +76,10 @@ def format_of(file: Path) -> CellFormat:
     elif kind_of(file) == ".tsv":
         separator = "\t"
     else:
-        separator = max(SEPARATORS, key=lambda each: len(next(csv.reader(lines[:1], delimiter=each), [])))
+        names = {each: len(next(csv.reader(lines[:1], delimiter=each), [])) for each in SEPARATORS}
+        separator = max(SEPARATORS, key=lambda each: names[each])
+        if names[separator] == 1 and len(lines) > 1 and all(" " in line.strip() for line in lines[:2]):
+            raise ValueError("expected cells between commas, semicolons, tabs or |, found blanks alone; save it as CSV")
     found = CellFormat(encoding, separator, ".", 1 if said else 0)
     if separator == ",":
         return found

@@ -102,6 +102,10 @@ def test_a_command_answers_alike(tmp_path):
         ("y,p\n1,0.5\n".encode("utf-16")[:-1], "found other bytes; save it as UTF-8"),
         (b'y,p\n1,"0.5\n0,0.2\n', "expected quotation marks in pairs around cells, found one that is never closed"),
         (b"y,p\r1,0.5,3\r", "expected rows of 2 cells"),
+        (
+            b'"y" "p"\n"1" 1 0.79\n',
+            "expected cells between commas, semicolons, tabs or |, found blanks alone; save",
+        ),
         (b"sep=;\ny;p\n1;0,5;3\n", "expected rows of 2 cells"),
         ("sep=;\ny;p\n1;0,5;3\n".encode("utf-16"), "expected rows of 2 cells"),
     ],
