@@ -131,10 +131,10 @@ def validate_models(
         for row, (title, wished) in enumerate(zip(first["number"], first["calibrated"], strict=True)):
             lines = [frame.iloc[row] for frame in frames.values()]
             grid.add_row(title, "" if np.isnan(wished) else f"{wished:g}", *(number(line.estimate) for line in lines))
-            if not np.isnan(lines[0].low):
+            if not all(np.isnan(line.low) for line in lines):
                 grid.add_row("", "", *(_interval(line.low, line.high) for line in lines))
-            if not np.isnan(lines[0].pvalue):
-                grid.add_row("", "", *(Text(f"p = {number(line.pvalue)}", "dim") for line in lines))
+            if not all(np.isnan(line.pvalue) for line in lines):
+                grid.add_row("", "", *(_pvalue(line.pvalue) for line in lines))
         smoother = next(iter(validations.values())).smoother
         sentences = [_say_validation(each, name if len(validations) > 1 else "") for name, each in validations.items()]
         curve = f"The curve of ICI and its relatives: {smoother}."
@@ -196,7 +196,7 @@ def _smallest(summary: Summary, measure: str) -> str:
 
 
 def _say_validation(validation: Validation, name: str) -> str:
-    """Say whether numbers that are 1 of a calibrated model have 1 in their intervals; one prediction has no slope."""
+    """Say whether numbers that are 1 of a calibrated model have 1 in their intervals, and which are missing."""
     texts, inside = [], []
     for field, title in (("ratio", "O/E"), ("slope", "slope")):
         if field in validation.intervals:
@@ -206,11 +206,25 @@ def _say_validation(validation: Validation, name: str) -> str:
             )
             inside += [title] if low <= 1 <= high else []
     if len(texts) == 1:
-        verdict = f"the interval {'includes' if inside else 'does not include'} 1, and equal predictions have no slope"
+        missing = f"and the slope {validation.missing['slope']}"
+        verdict = f"the interval {'includes' if inside else 'does not include'} 1, {missing}"
     else:
         where = {0: "neither interval includes 1", 2: "both intervals include 1"}
         verdict = where.get(len(inside), f"of the two intervals only the one of {' '.join(inside)} includes 1")
-    return f"{f'{name}: ' * bool(name)}{' and '.join(texts)}; {verdict}."
+    from calibstat.classical.validation_result import TITLES
+
+    why: dict[str, list[str]] = {}
+    for field, reason in validation.missing.items():
+        why.setdefault(reason, []).append(TITLES[field].split(",")[0])
+    missing = "".join(f" Missing: {', '.join(titles)} ({reason})." for reason, titles in why.items())
+    return f"{f'{name}: ' * bool(name)}{' and '.join(texts)}; {verdict}.{missing}"
+
+
+def _pvalue(pvalue: float) -> Text:
+    """Write a p-value, or nothing if there is none."""
+    from calibstat.output.wording import number
+
+    return Text("" if np.isnan(pvalue) else f"p = {number(pvalue)}", "dim")
 
 
 def _interval(low: float, high: float) -> Text:

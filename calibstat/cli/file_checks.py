@@ -10,6 +10,8 @@ from pathlib import Path
 from calibstat.data.checks import cut
 
 LARGEST = 2 * 1024**3  # bytes in memory that any file may ask for
+NOT_UTF8 = "expected text in UTF-8, or in UTF-16 with a byte order mark, found other bytes; save it as UTF-8"
+UNPAIRED = "expected quotation marks in pairs around cells, found one that is never closed"
 LARGER = 20  # times its own size that a compressed file may ask for, if that is more
 
 
@@ -38,8 +40,11 @@ def readable(file: Path) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("error", SyntaxWarning)  # a header that is not one
             yield
+    except UnicodeError:
+        raise ValueError(f"cannot read {str(file)!r}: {NOT_UTF8}") from None
     except (ValueError, OSError) as error:
-        raise ValueError(f"cannot read {str(file)!r}: {cut(str(error), 300)}") from None
+        what = UNPAIRED if type(error).__name__ == "ParserError" else cut(str(error), 300)  # of pandas
+        raise ValueError(f"cannot read {str(file)!r}: {what}") from None
     except MemoryError:
         raise ValueError(f"cannot read {str(file)!r}: that takes more memory than there is") from None
     except Exception as error:

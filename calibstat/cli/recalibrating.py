@@ -66,7 +66,7 @@ def recalibrate_predictions(
         from calibstat.output.wording import OTHER_ROWS
         from calibstat.recalibration.held_out import held_out_predictions
         from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator
-        from calibstat.resampling import folds, key_of
+        from calibstat.resampling import key_of, repeated_folds
 
         for each in (file, *([] if to is None else [to])):
             need_input_kept(each, out)
@@ -74,7 +74,7 @@ def recalibrate_predictions(
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
         recalibrator = default_recalibrator(data) if map_ is None else named_map(map_)
         if to is None:
-            fold, warned = folds(key_of(rng), data.n, FOLDS), []
+            fold, warned = repeated_folds(key_of(rng), data.label, FOLDS, 1)[:, 0], []
             old, new = data.prob, held_out_predictions(data, fold, recalibrator)
             fitted = f"Each of {FOLDS} random parts of the rows is recalibrated by a map fitted on the others"
         else:

@@ -15,6 +15,7 @@ class Given(Enum):
     PREDICTIONS = "y_prob"
     ROW_OF_PREDICTIONS = "a row of y_prob"
     FROM_LOGITS = "calibstat.from_logits(y_prob)"
+    DIVIDED = "y_prob / y_prob.sum(axis=1, keepdims=True), or of a data frame y_prob.div(y_prob.sum(axis=1), axis=0)"
     SHARES = (
         "; shares of events among several rows are given as Sample.from_counts(y_prob, rows, events), with the "
         "number of rows and of events at each prediction"

@@ -15,6 +15,7 @@ from calibstat.data.rows_error import Entry, Given, Part, RowsError
 from calibstat.digits import settled
 
 ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
+MOST_DIGITS = 15  # of a decimal number that a float64 keeps
 
 # --- arrays -----------------------------------------------------------------------------------------------------------
 
@@ -191,7 +192,7 @@ def _second_column(p: np.ndarray) -> np.ndarray:
     check_all(
         np.all((p >= 0) & (p <= 1), axis=1), "probabilities from 0 to 1", p, Given.PREDICTIONS, advice_of_scale(p)
     )
-    several = ("; several models are given as a mapping from name to predictions",)
+    several = "; several models are given as a mapping from name to predictions", *advice_of_sums(p)
     check_all(np.abs(total - 1) <= max(1e-6, 8 * eps), "columns that sum to 1", total, "sums of y_prob", several)
     return p[:, 1]
 
@@ -301,7 +302,7 @@ def _in_range(label: np.ndarray, y: np.ndarray, expected: str, advice: Sequence[
     return np.ascontiguousarray(label)
 
 
-def vector_error(prob: np.ndarray, row: int) -> ValueError:
+def vector_error(prob: np.ndarray, row: int) -> RowsError:
     """Return the error that says what is wrong with a row of probabilities."""
     good = (prob[row] >= 0) & (prob[row] <= 1)
     if not good.all():
@@ -309,4 +310,24 @@ def vector_error(prob: np.ndarray, row: int) -> ValueError:
         message = f"expected a probability from 0 to 1, found {prob[row, entry.column]} in "
         return RowsError(message, entry, *advice_of_scale(prob))
     total = f" that sums to 1, found a sum of {settled(prob[row].sum(dtype=np.float64)):.9g} "
-    return RowsError("expected ", Given.ROW_OF_PREDICTIONS, total, Entry(None, row))
+    return RowsError("expected ", Given.ROW_OF_PREDICTIONS, total, Entry(None, row), *advice_of_sums(prob))
+
+
+def advice_of_sums(prob: np.ndarray) -> Sequence[Part]:
+    """Return the advice of an error message about rows of probabilities that do not sum to 1, if that is rounding."""
+    return ("; if they were rounded, give ", Given.DIVIDED) if sums_are_rounded(prob) else ()
+
+
+def sums_are_rounded(prob: np.ndarray, fewest_digits: int = 1) -> bool:
+    """Whether the sum of each row differs from 1 by no more than rounding to its last decimal digit makes."""
+    rounding = 4 * np.finfo(prob.dtype).eps if prob.dtype.kind == "f" else 0.0
+    prob = prob.astype(np.float64)
+    off = np.abs(prob.sum(axis=1) - 1)
+    good = off <= ROUNDING
+    for digits in range(fewest_digits, MOST_DIGITS + 1):
+        unit = 10.0**-digits
+        whole = (np.abs(prob - np.round(prob, digits)) <= rounding * prob).all(axis=1)
+        good |= whole & (off <= (1 + ROUNDING) * prob.shape[1] * unit / 2)
+        if np.any(~good & (off > prob.shape[1] * unit)):
+            return False
+    return bool(good.all() and np.all((prob >= 0) & (prob <= 1)))

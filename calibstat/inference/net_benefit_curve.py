@@ -144,7 +144,7 @@ def net_benefit(
     ------
     ValueError
         If the thresholds are not ascending between 0 and 1, the data are not as described (the first offending row is
-        named), are a `Sample` with real-valued weights, or fewer than two rows, or the lens has no binary outcome.
+        named) or are a `Sample` with real-valued weights, or the lens has no binary outcome.
 
     Notes
     -----

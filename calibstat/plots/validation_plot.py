@@ -78,11 +78,11 @@ def _curves(found: Validation, ax: Axes) -> list[tuple[Any, str]]:
     entries: list[tuple[Any, str]] = [
         (ax.plot([0, 1], [0, 1], **DIAGONAL)[0], "calibrated"),
         (ax.plot(*found.lowess, **dashes, **dot)[0], "lowess"),
-        (
-            ax.plot(curve.prediction, curve.frequency, color=color["blue"], linewidth=2, **dot)[0],
-            f"flexible curve, {kind}",
-        ),
     ]
+    if np.isnan(curve.frequency).any():
+        return entries
+    line = ax.plot(curve.prediction, curve.frequency, color=color["blue"], linewidth=2, **dot)[0]
+    entries.append((line, f"flexible curve, {kind}"))
     if curve.low is not None and curve.high is not None:
         level = f"{settled(100 * found.confidence_level):.4g}% band, pointwise"
         band: dict[str, Any] = {"color": pale(color["blue"], 0.25), "linewidth": 0, "zorder": 1}

@@ -21,7 +21,7 @@ from calibstat.measures.kinds.registry import find_measure
 from calibstat.output.wording import number
 from calibstat.recalibration.held_out import held_out_predictions
 from calibstat.recalibration.recalibrator import Recalibrator, check_order
-from calibstat.resampling import folds, key_of
+from calibstat.resampling import key_of, repeated_folds
 from calibstat.resampling.rng import Rng
 from calibstat.result import Result, read_only
 
@@ -132,7 +132,7 @@ def choose(
     y : array_like, shape (n,)
         The observed class, from 0 to K - 1, or its name in `labels`.
     cv : int
-        Number of folds, at least 2 and at most n / 2. They are dealt at random, whatever the rows contain.
+        Number of folds, at least 2 and at most n / 2. They are dealt at random, no class to one of them alone.
     repeats : int
         How often folds are dealt anew, at least 2.
     score : {"brier", "log_loss"}
@@ -209,7 +209,8 @@ def choose(
     if len({repr(each) for each in given}) < len(given):
         raise ValueError(f"expected different maps, found {short([repr(each) for each in given])}")
     key = key_of(rng)
-    dealt = [folds(key, data.n, cv, repeat) for repeat in range(repeats)]
+    seen = data.label if weight is None else np.where(weight > 0, data.label, -1)  # by the fits
+    dealt = [*repeated_folds(key, seen, cv, repeats).T]
     loss, left_out = {}, {}
     for each in given:
         try:

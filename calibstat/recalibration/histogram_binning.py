@@ -8,6 +8,8 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.data.predictions import Predictions
+from calibstat.data.sample import LARGEST_COUNT
+from calibstat.digits import settled
 from calibstat.measures.bins import bin_cells, bin_numbers, number_of_bins, uniform_cells
 from calibstat.recalibration.recalibrator import NO_WEIGHTS, Recalibrator, normalised
 from calibstat.resampling import Draws, Pairs, Stage
@@ -86,7 +88,8 @@ class HistogramBinning(Recalibrator):
 
     Notes
     -----
-    A bin of equal width without rows has its centre as level. Bins of equal
+    With weights, "cube_root" and the 100 predictions of a tree count a row of weight 2 as two rows; to them alone the
+    scale of weights matters. A bin of equal width without rows has its centre as level. Bins of equal
     numbers have none without rows; a new prediction between two of them goes to the upper one, one above all to the
     last. A row of which every class becomes 0 turns uniform. The most likely class, and so the accuracy, can change.
 
@@ -157,7 +160,13 @@ class HistogramBinning(Recalibrator):
         weight = None if weight is None else np.repeat(weight, p.shape[1])
         p, observed = p.reshape(-1), observed.reshape(-1)
         events = observed if weight is None else weight * observed
-        bins = number_of_bins(self.n_bins, p.size if weight is None else weight.sum())
+        rows = p.size if weight is None else float(weight.sum())
+        if isinstance(self.n_bins, str) and rows > LARGEST_COUNT:
+            raise ValueError(
+                f"expected weights that add up to at most 2**53 for n_bins={self.n_bins!r}, which counts a row of "
+                f"weight 2 as two rows, found a sum of {settled(rows):.3g}; divide them by their mean"
+            )
+        bins = number_of_bins(self.n_bins, rows)
         if isinstance(self.strategy, str) and self.strategy == "uniform":
             cell = uniform_cells(p, p, n_bins=bins)
             count = np.bincount(cell, weight)

@@ -227,8 +227,11 @@ def check_possible(prob: np.ndarray, label: np.ndarray) -> None:
 
 
 def counted(weight: np.ndarray | None, n: int) -> np.ndarray:
-    """Return how much each of n rows counts in a mean: its weight over the largest, or 1."""
-    return np.ones(n) if weight is None else weight / weight.max()
+    """Return how much each of n rows counts in a mean: 1, or its weight in the unit in which the largest is 1/2 to 1.
+
+    The unit is a power of 2, so that nothing is rounded, and sums of any weights are small numbers.
+    """
+    return np.ones(n) if weight is None else np.ldexp(weight, -np.frexp(weight.max())[1])
 
 
 def _weights(sample_weight: ArrayLike, n: int) -> np.ndarray:

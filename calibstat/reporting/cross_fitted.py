@@ -114,7 +114,7 @@ def _by_folds(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _Before
     """Recalibrate by folds dealt several times; of one event, of which intervals with folds are studied."""
     given, names = data.predictions, np.array(data.predictions.names, dtype=object)
     rows: dict[str, Any] = {"labels": [*given.names], "cluster": data.unit}
-    fold = repeated_folds(key, given.n, FOLDS, REPEATS, data.unit)
+    fold = repeated_folds(key, given.label, FOLDS, REPEATS, data.unit)
     after = np.column_stack([held_out_predictions(given, column, recalibrator)[:, 1] for column in fold.T])
     before = np.repeat(given.prob[:, 1:], REPEATS, axis=1)
     models = Models(names[given.label], {"before": before, "after": after}, folds=fold, **rows)
@@ -125,7 +125,7 @@ def _as_if_fresh(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _Bef
     """Recalibrate by folds dealt once; of several classes and of few clusters, of which no study has folds."""
     given, names = data.predictions, np.array(data.predictions.names, dtype=object)
     rows: dict[str, Any] = {"labels": [*given.names], "cluster": data.unit}
-    fold = repeated_folds(key, given.n, FOLDS, 1, data.unit)[:, 0]
+    fold = repeated_folds(key, given.label, FOLDS, 1, data.unit)[:, 0]
     before, after = given.prob, held_out_predictions(given, fold, recalibrator)
     if given.n_classes == 2 and (data.rows.y_prob is None or n_columns(data.rows.y_prob) == 1):
         before, after = before[:, 1], after[:, 1]

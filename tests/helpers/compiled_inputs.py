@@ -116,7 +116,7 @@ INPUTS = {
         *(np.linspace(0, 1, 21), np.array([0.1, 0.3, 0.35, 0.9]), np.array([0.0, 0.2, 0.25, 1.0])),
         np.searchsorted([1, 4, 5, 14], np.arange(18)),
     ),
-    "recalibration.venn_abers._with_event": lambda: (COUNT, POSITIVES),
+    "recalibration.venn_abers._with_event": lambda: (COUNT, POSITIVES, 1.0),
     "recalibration.venn_abers._turns_left": lambda: (
         *(np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.5, 2.0]), 0, 1, 3.0, 4.0),
     ),

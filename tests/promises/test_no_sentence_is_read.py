@@ -15,8 +15,10 @@ READING = {
 }  # fmt: skip
 TAKES_APART = {"partition", "rpartition", "removeprefix", "removesuffix"}
 READERS = {  # whose texts are taken apart there
-    "cli/array_files.py": "names of arrays in a file",
+    "cli/formats/array_files.py": "names of arrays in a file",
     "cli/features_and_periods.py": "dates in a file",
+    "cli/formats/cell_format.py": "how a file begins",
+    "cli/standard_input.py": "how a file begins",
     "cli/input_files.py": "patterns of columns, and outcomes in a file",
     "cli/lens_syntax.py": "a lens on the command line",
     "cli/option_names.py": "arguments in errors, which options of commands stand for",

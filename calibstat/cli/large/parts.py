@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from glob import glob, has_magic
 from pathlib import Path
 
-from calibstat.cli.text_files import CELLS, LINES, PIECE, kind_of, opened
+from calibstat.cli.formats.text_files import CELLS, LINES, PIECE, kind_of, opened
 from calibstat.data.checks import cut, quoted
 from calibstat.digits import settled
 
@@ -97,7 +97,7 @@ def number_of_rows(part: Path) -> int | None:
         return None
     with opened(part) as stream:
         begin = stream.read(PIECE)
-    return part.stat().st_size * begin.count(b"\n") // max(len(begin), 1)
+    return part.stat().st_size * max(begin.count(end) for end in (b"\n", b"\r")) // max(len(begin), 1)
 
 
 def check_memory(parts: Sequence[Path], columns: int) -> None:

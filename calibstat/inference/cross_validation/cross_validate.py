@@ -57,7 +57,7 @@ def cross_validate(
     y : array_like, shape (n,)
         The outcomes: two numbers or names.
     cv : int, array_like of shape (n,) or (n, R), or splitter
-        The number of folds, dealt at random without `X` and `y`; or the fold of each row, of each of R repeats; or
+        The number of folds, dealt at random, no outcome to one alone; or the fold of each row, of each of R repeats; or
         anything with ``split(X, y, groups)`` that holds out every row once, or once in each repeat. Folds dealt by
         outcomes, as ``StratifiedKFold`` does, hide from the test what it looks for; there is a warning.
     repeats : int, optional
