@@ -148,7 +148,11 @@ def test_what_is_wrong_is_named(options, rows, found):
 
 def test_two_rows_of_a_class_are_enough_whatever_the_seed():
     classes = np.repeat(["a", "b", "c"], (30, 28, 2))
-    for seed in range(20):  # of the folds dealt without classes 3 of these 20 hold both rows of "c"
+    for seed in (
+        5,
+        14,
+        18,
+    ):  # dealt without regard to classes both rows of "c" are in one fold, of these seeds below 20
         model = cs.CalibratedModel(GaussianNB(), map="TemperatureScaling", random_state=seed).fit(X[:60], classes)
         assert model.classes_.tolist() == ["a", "b", "c"]
 

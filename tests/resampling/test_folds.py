@@ -62,7 +62,7 @@ def test_no_class_of_two_rows_is_dealt_to_one_fold(rows):
     """Alone, `folds` deals two rows of 60 to one of 5 folds in every fifth case: 11 of 59."""
     label, unit = np.repeat(np.arange(len(rows)), rows), np.arange(sum(rows))
     failed = 0
-    for seed in range(100):
+    for seed in range(25):
         for n_folds in (2, min(5, label.size // 2)):
             fold = repeated_folds(key_of(seed), label, n_folds, 2)
             assert all(in_several_folds(column, label, unit) for column in fold.T)
@@ -70,7 +70,7 @@ def test_no_class_of_two_rows_is_dealt_to_one_fold(rows):
             renamed = repeated_folds(key_of(seed), np.array([f"class {9 - k}" for k in label]), n_folds, 2)
             assert renamed.tolist() == fold.tolist()
             failed += not in_several_folds(folds(key_of(seed), label.size, n_folds), label, unit)
-    assert failed > 10
+    assert failed > 3
 
 
 def test_two_clusters_of_an_outcome_are_dealt_to_two_folds():
@@ -92,7 +92,7 @@ def test_what_no_exchange_of_clusters_can_spread_is_dealt_as_it_is():
 
 def test_folds_change_only_where_a_class_would_be_alone():
     label = np.repeat([0, 1], (50, 10))
-    for seed in range(100):
+    for seed in range(40):
         alone = folds(key_of(seed), 60, 5)
         assert in_several_folds(alone, label, np.arange(60))
         assert repeated_folds(key_of(seed), label, 5, 1)[:, 0].tolist() == alone.tolist()

@@ -58,10 +58,10 @@ def _need_two_of_each(y: np.ndarray, unit: np.ndarray | None) -> None:
     times = np.bincount(np.unique(np.column_stack((label, of_unit)), axis=0)[:, 0])
     if times.min() < 2:
         one, several = ("row", "rows") if unit is None else ("group", "groups")
+        others = ", leave it out or join it with another class" if classes.size > 2 else ""
         raise ValueError(
             f"expected at least 2 {several} with each class of y, one to fit to while the other is held out, found 1 "
-            f"{one} with class {short(classes.tolist()[int(times.argmin())])}; give more rows of it, leave it out or "
-            "join it with another class"
+            f"{one} with class {short(classes.tolist()[int(times.argmin())])}; give more {several} with it{others}"
         )
 
 

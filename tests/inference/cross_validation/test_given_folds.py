@@ -52,7 +52,12 @@ def test_no_outcome_is_dealt_to_one_fold_alone():
     ("y", "unit", "found"),
     [
         (np.where(np.arange(N) == 7, "yes", "no"), None, "at least 2 rows with each .* found 1 row with class 'yes'"),
-        (UNIT == 3, UNIT, "at least 2 groups with each .* found 1 group with class True; give more rows of it, leave"),
+        (
+            np.r_[2, np.arange(N - 1) % 2],
+            None,
+            "found 1 row with class 2; give more rows with it, leave it out or join it",
+        ),
+        (UNIT == 3, UNIT, "at least 2 groups with each .* found 1 group with class True; give more groups with it$"),
     ],
 )
 def test_an_outcome_that_cannot_be_in_two_folds_is_refused_whatever_the_seed(y, unit, found):
