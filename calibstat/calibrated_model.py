@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from calibstat.data.checks import is_among, short, unknown_name
 from calibstat.data.clipping import needed
 from calibstat.data.estimators import Classifier, predict
+from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.weighted_sample import as_weights
 from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator
@@ -149,7 +150,7 @@ class CalibratedModel(Parametrised):
     def score(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of rows whose most likely class was observed, as classifiers of scikit-learn do."""
         weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        return float(np.average(self.predict(X) == np.asarray(y), weights=weight))
+        return float(np.average(self.predict(X) == known_outcomes(y), weights=weight))
 
     @property
     def n_features_in_(self) -> int:
@@ -225,7 +226,7 @@ def _checked(
 
     if y is None:
         raise ValueError("expected y, the classes; this estimator requires y to be passed, but the target y is None")
-    answers = column_or_1d(y, warn=True)
+    answers = column_or_1d(known_outcomes(y), warn=True)
     check_classification_targets(answers)
     check_consistent_length(X, answers)
     classes, label = np.unique(answers, return_inverse=True)

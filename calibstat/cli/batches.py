@@ -11,6 +11,7 @@ import numpy as np
 from calibstat.cli.csv_rows import check_cells
 from calibstat.cli.file_checks import check_size
 from calibstat.cli.text_files import CELLS, check_expanded, kind_of, separator
+from calibstat.data.validation import ready
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,4 +101,4 @@ def _as_floats(column: np.ndarray, name: str) -> np.ndarray:
     """
     if column.dtype.kind not in "iuf":
         raise ValueError(f"expected numbers in column {name!r}, found {column.dtype}")
-    return np.ascontiguousarray(column, np.float64)
+    return ready(column, np.float64)

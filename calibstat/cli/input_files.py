@@ -34,7 +34,7 @@ from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
 from calibstat.data.rows_error import Entry, Given, RowsError
 from calibstat.data.sample import Sample
-from calibstat.data.validation import check_rows
+from calibstat.data.validation import check_rows, ready
 from calibstat.output.wording import listed
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ WILD = re.compile(r"[*?\[]")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}($|[T ])")
 KINDS = {"c": "complex numbers", "V": "raw bytes"}  # of NumPy that no command takes
 LONGEST_WHOLE = 1023  # bits of whole numbers that are floats
-MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # probabilities that are not there
+MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # texts that say that nothing is there; a class may be called so
 
 
 def read_data(
@@ -343,7 +343,7 @@ def as_outcomes(column: pd.Series, name: str, positive: str | None) -> np.ndarra
 
     if positive is None:
         return as_numbers(column, name, "; --positive names the value that is outcome 1")
-    check_outcomes(column, name)
+    check_outcomes(column, name, [text for text in MISSING if text != positive])
     code, values = pd.factorize(column)
     is_positive = np.array([plain_spelling(value) == plain_spelling(positive) for value in values])
     if len({plain_spelling(value) for value in values[~is_positive]}) > 1:
@@ -354,11 +354,14 @@ def as_outcomes(column: pd.Series, name: str, positive: str | None) -> np.ndarra
     return is_positive.astype(np.float64)[code]
 
 
-def check_outcomes(column: pd.Series, name: str) -> None:
-    """Raise if an outcome is missing."""
-    blank = (column.isna() | (column.astype(str) == "")).to_numpy()
+def check_outcomes(column: pd.Series, name: str, spelled: Sequence[str] = ("",)) -> None:
+    """Raise if an outcome is missing; `spelled` are texts that say so."""
+    blank = (column.isna() | column.astype(str).isin(spelled)).to_numpy()
     if blank.any():
-        raise ValueError(f"expected an outcome in column {name!r}, found nothing at row {blank.argmax()} {COUNTED}")
+        row = int(blank.argmax())
+        text = "" if column.isna().iloc[row] else str(column.iloc[row])
+        found = f"{text!r}, which says that there is none," if text else "nothing"
+        raise ValueError(f"expected an outcome in column {name!r}, found {found} at row {row} {COUNTED}")
 
 
 def as_classes(column: pd.Series, name: str, names: Sequence[str]) -> tuple[np.ndarray, str]:
@@ -516,6 +519,8 @@ def as_numbers(column: pd.Series, name: str, advice: str = "") -> Any:
     """Return a column as numbers; a ValueError names the first row that is none, and gives the advice."""
     import pandas as pd
 
+    if column.dtype == np.float16:
+        return ready(column.to_numpy(), np.float64)
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
         return column.to_numpy("float64", na_value=float("nan"))
     values = column.astype(object)  # of dates and durations `to_numeric` would count the nanoseconds

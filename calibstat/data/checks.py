@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -26,6 +28,18 @@ def is_among(value: object, known: Iterable[Any]) -> bool:
         return value in frozenset(known)  # by hash: an array is not equal to a name, nor unequal
     except TypeError:
         return False
+
+
+def refuse_lazy(name: str, data: object) -> None:
+    """Raise if data are a query that has not been run, such as a lazy frame of Polars, which has no rows yet."""
+    if hasattr(data, "collect") and not hasattr(data, "__array__"):
+        found = type(data).__name__
+        raise ValueError(f"expected {name}, rows, found a {found}, which has none yet; give {name}.collect()")
+
+
+def is_real(value: object) -> bool:
+    """Whether a value is a real number of any type, True and False too; a span of time is none."""
+    return isinstance(value, Real | Decimal | np.bool_) and not isinstance(value, np.timedelta64)
 
 
 def as_numbers(value: object) -> np.ndarray:

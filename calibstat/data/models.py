@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import described, quoted, short
+from calibstat.data.checks import described, quoted, refuse_lazy, short
 from calibstat.data.labels import OutcomeNames, column_names
 from calibstat.data.predictions import Predictions, as_predictions
 
@@ -23,6 +23,7 @@ def named_models(y_prob: Any) -> dict[str, Any] | None:
     """
     if type(y_prob) is np.ndarray:
         return None
+    refuse_lazy("y_prob", y_prob)
     if isinstance(y_prob, Mapping):
         models = [(str(name), prob) for name, prob in y_prob.items()]
     elif hasattr(y_prob, "columns") and hasattr(y_prob, "dtypes") and len(y_prob.columns) > 1:

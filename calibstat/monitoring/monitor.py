@@ -15,6 +15,7 @@ from calibstat.data.checked_rows import Models, OneModel, as_data
 from calibstat.data.checks import check_level, is_number, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.null_hypothesis import EVENT_NULL
+from calibstat.data.numbered_labels import as_labels
 from calibstat.data.observations import BinaryData
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_name, segment_names
 from calibstat.monitoring.confidence_sequence import ConfidenceSequence
@@ -180,7 +181,7 @@ class Monitor(PeriodLog[PeriodSummary]):
         seen: BinaryData = data.seen().one_event()
         if segment is None:
             return summarize_period(seen.counted("a monitor"))
-        if np.ndim(segment) == 0:
+        if as_labels("segment", segment).ndim == 0:
             return summarize_period(seen.counted("a monitor"), segment_name(segment))
         return summarize_segments(*seen.float_rows(), segment)
 

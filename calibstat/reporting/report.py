@@ -22,6 +22,7 @@ from calibstat.data.groups import GivenGroups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted, named_models
+from calibstat.data.numbered_labels import as_labels
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.inference.auditing.audit import audit
@@ -373,7 +374,7 @@ def _features(by: GivenGroups | None) -> Any:
 
     if hasattr(by, "to_frame"):
         return by.to_frame()
-    array = np.asarray(by)
+    array = as_labels("group", by)
     return by if array.ndim == 2 or array.dtype == bool else pd.DataFrame({"group": array})
 
 
