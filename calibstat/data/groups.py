@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import check_whole, described, refuse_lazy, short
+from calibstat.data.checks import check_whole, described, need_text, refuse_lazy, short
 from calibstat.data.features import levels
 from calibstat.data.numbered_labels import refuse_masked
 
@@ -125,6 +125,7 @@ def _given(groups: GivenGroups, n: int) -> list[tuple[str, np.ndarray]]:
         if array.ndim not in (1, 2) or array.dtype != bool:
             raise ValueError(f"expected groups, boolean masks of shape (n,) or (n, G), found {_what(array)}; {FRAME}")
         masks = {f"group {g}": mask for g, mask in enumerate(np.atleast_2d(np.ascontiguousarray(array.T)))}
+    need_text("names of groups", masks)
     if not masks:
         raise ValueError("expected one group or more, found none")
     for name, mask in masks.items():

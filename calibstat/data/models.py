@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import described, quoted, refuse_lazy, short
+from calibstat.data.checks import described, need_text, quoted, refuse_lazy, short
 from calibstat.data.labels import OutcomeNames, column_names
 from calibstat.data.predictions import Predictions, as_predictions
 
@@ -37,6 +37,7 @@ def named_models(y_prob: Any) -> dict[str, Any] | None:
         raise ValueError(
             f"expected different names of one or more models, found {quoted(name for name, _ in models) or 'none'}"
         )
+    need_text("names of models", dict(models))
     orders = {tuple(names) for _, prob in models if (names := column_names(prob)) is not None}
     if len({tuple(sorted(map(str, names))) for names in orders}) < len(orders):
         found = " and ".join(f"({quoted(names)})" for names in list(orders)[:2])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.compiled import jit
-from calibstat.data.checks import described, quoted
+from calibstat.data.checks import described, need_text, quoted
 from calibstat.data.estimators import Classifier, predict
 from calibstat.data.labels import OutcomeNames, Positive, check_row_names, labels_or_positive, with_labels
 from calibstat.data.row_order import canonical_order
@@ -109,6 +109,7 @@ class Predictions:
             raise ValueError(
                 f"expected {classes} different labels, one for each column, found {len(names)}: {quoted(names)}"
             )
+        need_text("labels", names)
         label = as_classes(y, names, given=known is not None)
         if label.size != n:
             raise ValueError(f"expected one row of y_prob for each outcome, found {label.size} outcomes and {n} rows")

@@ -12,11 +12,14 @@ from calibstat.compiled import jit
 from calibstat.data.checks import described, is_real, quoted, refuse_lazy, short
 from calibstat.data.labels import OutcomeNames, advice_of_outcomes, check_row_names, with_labels
 from calibstat.data.numbered_labels import beside_text, is_missing, refuse_masked
-from calibstat.data.rows_error import Entry, Given, Part, RowsError
+from calibstat.data.rows_error import Entry, Given, Naming, Part, RowsError
 
 ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
 MARGIN = 20  # logits are seldom larger: a probability beside 1 by 2e-9
 MANY_NAMES = 20  # of classes, which are not listed in messages
+NAMES = Naming(
+    "name the positive one with pos_label=, or both with labels=", "name both, the positive one last, with labels="
+)
 HALF_DIGITS = 8  # after the decimal point, of any number of half precision
 
 # --- arrays -----------------------------------------------------------------------------------------------------------
@@ -233,7 +236,7 @@ def _as_outcomes(y: np.ndarray, labels: Sequence[Any] | None) -> np.ndarray:
     """Convert outcomes to numbers; with `labels`, to 0 and 1."""
     if labels is None:
         if y.dtype.kind in "OUST":
-            _need_numbers(y, "outcomes 0 and 1", "name the positive one with pos_label=, or both with labels=")
+            _need_numbers(y, "outcomes 0 and 1", NAMES)
             y = floats(y, "y_true")
         return ready(y, np.int64) if y.dtype == np.int64 else as_vector(y, "y_true")
     if len(labels) != 2 or labels[0] == labels[1]:
@@ -243,11 +246,11 @@ def _as_outcomes(y: np.ndarray, labels: Sequence[Any] | None) -> np.ndarray:
     return positive.astype(np.float64)
 
 
-def _need_numbers(y: np.ndarray, expected: str, advice: str) -> None:
+def _need_numbers(y: np.ndarray, expected: str, advice: Part) -> None:
     """Raise if an outcome is not a number."""
     for row, entry in enumerate(y.tolist()):
         if not is_real(entry):
-            raise ValueError(f"expected {expected}, found {short(entry)} at row {row} in y_true; {advice}")
+            raise RowsError(f"expected {expected}, found {short(entry)} at row {row} in y_true; ", advice)
 
 
 def _second_column(p: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import short
+from calibstat.data.checks import need_text, short
 from calibstat.data.numbered_labels import as_labels, coded
 
 
@@ -100,6 +100,7 @@ def rows_of_segments(segment: ArrayLike | None, n: int) -> dict[str, np.ndarray]
 
 def segment_name(entry: object) -> str:
     """Return the name of a segment as text; it must not be empty."""
+    need_text("names of segments", [entry])
     name = str(entry)
     if entry is None or entry != entry or not name:
         raise ValueError(f"expected the name of a segment, found {short(entry)}")

@@ -324,13 +324,15 @@ class Monitor(PeriodLog[PeriodSummary]):
         ratios = np.array([none if s is None else s.ratios for s in sums]) * RATIO_UNIT
         starts, directions = start_probabilities(ratios, self._regime)
         start, (low, high) = int(np.argmax(starts)), _central(starts)
-        words = str(DIRECTIONS[int(np.argmax(directions))])
+        likeliest, words = DIRECTIONS[int(np.argmax(directions))], ""
         broken = [t for t, s in enumerate(sums) if s is not None and s.impossible]
         if broken:  # the first of them is all the evidence there can be
             start, low, high, words = broken[0], broken[0], broken[0], "outcomes of probability 0 were observed"
         start = min(start, max(t for t, s in enumerate(sums) if s is not None))
         since = [s for s in sums[start:] if s is not None]
         rows = sum(s.rows for s in since)
+        predicted, observed = sum(s.predicted for s in since) * UNIT / rows, sum(s.positives for s in since) / rows
+        words = words or likeliest.beside(observed - predicted, np.sum([s.ratios for s in since], axis=0))
         return Onset(
             start=periods[first + start],
             low=periods[first + low],
@@ -339,8 +341,8 @@ class Monitor(PeriodLog[PeriodSummary]):
             direction=words,
             segment=name,
             rows=rows,
-            predicted=sum(s.predicted for s in since) * UNIT / rows,
-            observed=sum(s.positives for s in since) / rows,
+            predicted=predicted,
+            observed=observed,
         )
 
     # --- saved state --------------------------------------------------------------------------------------------------

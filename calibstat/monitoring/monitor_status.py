@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.monitoring.period_labels import Label
-from calibstat.output.wording import level_text
+from calibstat.output.wording import level_text, number_of
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class MonitorStatus(Result):
         if not self.periods:
             return f"No period so far. {self.promise}"
         number = {label: i + 1 for i, label in enumerate(self.periods)}
-        lines = [f"No alarm in {_periods(len(self.periods))}, {self.rows:,} rows."]
+        lines = [f"No alarm in {number_of('period', len(self.periods))}, {number_of('row', self.rows)}."]
         if self.alarm_period is not None:
             nth = "" if self.alarm_period == number[self.alarm_period] else f", number {number[self.alarm_period]}"
             lines = [f"Alarm in period {self.alarm_period}{nth} of {len(self.periods):,}."]
@@ -167,17 +167,14 @@ class MonitorStatus(Result):
         lines.append(f"Evidence {evidence}; alarm threshold {self.threshold:g}.{p}")
         lines.append(self.promise)
         lines.append(
-            f"Observed minus predicted: {self.gap:+.3g} over {self.rows:,} rows, {level_text(self.confidence_level)} "
-            f"confidence sequence {self.gap_low:+.3g} to {self.gap_high:+.3g}, right in all periods at once."
+            f"Observed minus predicted: {self.gap:+.3g} over {number_of('row', self.rows)}, "
+            f"{level_text(self.confidence_level)} confidence sequence {self.gap_low:+.3g} to {self.gap_high:+.3g}, "
+            "right in all periods at once."
         )
         if self.arl is None:
             either = 100 * (self.alpha + 1 - self.confidence_level)
             lines.append(f"Chance of a false alarm or a wrong confidence sequence: together at most {either:.3g} %.")
         return "\n".join(lines)
-
-
-def _periods(n: int) -> str:
-    return f"{n:,} period{'s' * (n != 1)}"
 
 
 def _exp_in_words(log: float, digits: int) -> str:

@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 
 from calibstat.data.checks import described, short
-from calibstat.data.estimators import Classifier, predict
+from calibstat.data.estimators import Classifier, advice_of_model, predict
 from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.progress import announced
 from calibstat.resampling import fit_seeds
@@ -133,8 +133,7 @@ def check_estimator(estimator: object, what: str) -> None:
     missing = [name for name in ("get_params", "fit", "predict_proba") if not hasattr(estimator, name)]
     if missing == ["predict_proba"]:
         raise ValueError(
-            f"expected an estimator with predict_proba, found {described(estimator)}; fit it within "
-            "CalibratedClassifierCV of scikit-learn"
+            f"expected an estimator with predict_proba, found {described(estimator)}; {advice_of_model(estimator)}"
         )
     if missing:
         raise ValueError(
