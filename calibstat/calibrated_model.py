@@ -11,6 +11,7 @@ from calibstat.data.checks import is_among, short, unknown_name
 from calibstat.data.clipping import needed
 from calibstat.data.estimators import Classifier, predict
 from calibstat.data.logits import from_logits
+from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.weighted_sample import as_weights
 from calibstat.digits import settled
 from calibstat.inference.cross_validation.feature_rows import rows_at
@@ -163,7 +164,7 @@ class CalibratedModel(Parametrised):
     def score(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of rows whose most likely class was observed, as classifiers of scikit-learn do."""
         weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        return float(np.average(self.predict(X) == np.asarray(y), weights=weight))
+        return float(np.average(self.predict(X) == known_outcomes(y), weights=weight))
 
     @property
     def n_features_in_(self) -> int:
@@ -245,7 +246,7 @@ def _checked(
 
     if y is None:
         raise ValueError("expected y, the classes; this estimator requires y to be passed, but the target y is None")
-    answers = column_or_1d(y, warn=True)
+    answers = column_or_1d(known_outcomes(y), warn=True)
     check_classification_targets(answers)
     check_consistent_length(X, answers)
     classes, label = np.unique(answers, return_inverse=True)

@@ -88,8 +88,9 @@ class LogitPolynomial:
         self.centre = np.average(points.logit, weights=weight)
         scaled = np.sqrt(np.abs(weight))[:, None] * self._powers(points.logit)
         # rows that tell next to nothing come last: above others, rounding of these would stand in their place
-        self.triangle = np.linalg.qr(scaled[np.argsort(-np.abs(weight), kind="stable")], mode="r")
-        told = np.abs(np.diag(self.triangle))
+        triangle = np.linalg.qr(scaled[np.argsort(-np.abs(weight), kind="stable")], mode="r")
+        self.triangle = triangle * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
+        told = np.diag(self.triangle)
         if told.min() < _NO_INFORMATION * max(told.max(), 1.0):
             raise ValueError(
                 f"expected predictions that leave outcomes open for {what}, found so near to 0 and 1 that they tell "

@@ -28,6 +28,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
+from calibstat.data.single_precision import edges_for
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.unit_rows import UnitRows
@@ -261,5 +262,6 @@ def _of_units(
 
 def _histogram(sample: Sample) -> np.ndarray:
     """Return the rows with outcome 0 and with outcome 1 in bins of predictions of equal width, shape (2, BINS)."""
-    place = np.minimum((sample.value * BINS).astype(np.int64), BINS - 1)
+    edge = edges_for(sample.value, np.arange(1, BINS) / BINS)
+    place = np.searchsorted(edge, sample.value, "right")
     return np.stack([np.bincount(place, w, BINS) for w in (sample.count - sample.positives, sample.positives)])

@@ -12,6 +12,7 @@ from calibstat.cli.file_checks import check_size
 from calibstat.cli.formats.cell_format import format_of
 from calibstat.cli.formats.csv_rows import check_cells
 from calibstat.cli.formats.text_files import CELLS, check_expanded, kind_of
+from calibstat.data.validation import ready
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,4 +103,4 @@ def _as_floats(column: np.ndarray, name: str) -> np.ndarray:
     """
     if column.dtype.kind not in "iuf":
         raise ValueError(f"expected numbers in column {name!r}, found {column.dtype}")
-    return np.ascontiguousarray(column, np.float64)
+    return ready(column, np.float64)

@@ -43,9 +43,9 @@ from calibstat.data.folds_of_rows import folds_in_words
 from calibstat.data.logits import from_logits
 from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
-from calibstat.data.rows_error import Entry, Given, RowsError
+from calibstat.data.rows_error import Entry, Given, Naming, RowsError
 from calibstat.data.sample import Sample
-from calibstat.data.validation import check_rows, sums_are_rounded, vector_error
+from calibstat.data.validation import check_rows, ready, sums_are_rounded, vector_error
 from calibstat.digits import settled
 from calibstat.output.wording import listed
 
@@ -63,7 +63,7 @@ SPELLED = {
     re.compile(r".*\d\s*%\s*"): "; write a per cent sign behind every number of the column, or behind none",
     re.compile(r"\s*[+-]?\d*,\d+\s*"): "; write decimals behind a point, or cells between semicolons",
 }
-MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # probabilities that are not there
+MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # texts that say that nothing is there; a class may be called so
 
 
 def read_data(
@@ -279,7 +279,9 @@ def said_of_a_file(error: RowsError, label: str, columns: Sequence[str], first: 
         Given.PROXY: "; every row needs an outcome",
     }
 
-    def words(part: Given | Entry) -> str:
+    def words(part: Given | Entry | Naming) -> str:
+        if isinstance(part, Naming):
+            return part.positive
         if isinstance(part, Given):
             return names[part]
         of = names[part.of] if isinstance(part.of, Given) else part.of
@@ -378,7 +380,7 @@ def as_outcomes(column: pd.Series, name: str, positive: str | None) -> np.ndarra
 
     if positive is None:
         return as_numbers(column, name, "; --positive names the value that is outcome 1")
-    check_outcomes(column, name)
+    check_outcomes(column, name, [text for text in MISSING if text != positive])
     code, values = pd.factorize(column)
     is_positive = np.array([plain_spelling(value) == plain_spelling(positive) for value in values])
     if len({plain_spelling(value) for value in values[~is_positive]}) > 1:
@@ -389,11 +391,14 @@ def as_outcomes(column: pd.Series, name: str, positive: str | None) -> np.ndarra
     return is_positive.astype(np.float64)[code]
 
 
-def check_outcomes(column: pd.Series, name: str) -> None:
-    """Raise if an outcome is missing."""
-    blank = (column.isna() | (column.astype(str) == "")).to_numpy()
+def check_outcomes(column: pd.Series, name: str, spelled: Sequence[str] = ("",)) -> None:
+    """Raise if an outcome is missing; `spelled` are texts that say so."""
+    blank = (column.isna() | column.astype(str).isin(spelled)).to_numpy()
     if blank.any():
-        raise ValueError(f"expected an outcome in column {name!r}, found nothing at row {blank.argmax()} {COUNTED}")
+        row = int(blank.argmax())
+        text = "" if column.isna().iloc[row] else str(column.iloc[row])
+        found = f"{text!r}, which says that there is none," if text else "nothing"
+        raise ValueError(f"expected an outcome in column {name!r}, found {found} at row {row} {COUNTED}")
 
 
 def as_classes(column: pd.Series, name: str, names: Sequence[str]) -> tuple[np.ndarray, str]:
@@ -555,6 +560,8 @@ def as_numbers(column: pd.Series, name: str, advice: str = "") -> Any:
     """Return a column as numbers; a ValueError names the first row that is none, and gives the advice."""
     import pandas as pd
 
+    if column.dtype == np.float16:
+        return ready(column.to_numpy(), np.float64)
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
         return column.to_numpy("float64", na_value=float("nan"))
     values = shares_of_per_cent(column.astype(object))  # of dates and durations `to_numeric` would count nanoseconds

@@ -78,9 +78,9 @@ def notes_beside(note: str, described: Brief) -> list[str]:
 
 def about_models(n: int, models: Sequence[str], how: str) -> Brief:
     """Describe the data of several models likewise."""
-    from calibstat.output.wording import Brief
+    from calibstat.output.wording import Brief, number_of
 
-    return Brief(f"{n:,} rows, {len(models)} model{'s' * (len(models) != 1)}. {how}".strip())
+    return Brief(f"{number_of('row', n)}, {number_of('model', len(models))}. {how}".strip())
 
 
 def written(folder: Path, paths: Sequence[Path]) -> str:

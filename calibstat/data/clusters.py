@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.data.checks import calls_within
+from calibstat.data.numbered_labels import numbered
 from calibstat.digits import settled
 
 FEWEST_CLUSTERS = 30  # below it the bootstrap of clusters is not to be trusted
@@ -43,16 +44,3 @@ def as_clusters(cluster: object, n: int) -> np.ndarray:
             stacklevel=calls_within(),
         )
     return unit
-
-
-def numbered(what: str, labels: object, n: int) -> np.ndarray:
-    """Number labels of rows, of clusters or groups, from 0 in the order of their first rows."""
-    import pandas as pd
-
-    names = np.asarray(labels)
-    if names.shape != (n,):
-        raise ValueError(f"expected one {what} a row, shape ({n},), found shape {names.shape}")
-    unit, _ = pd.factorize(names)
-    if (unit < 0).any():
-        raise ValueError(f"expected no missing {what}s, found one at row {int(np.argmin(unit))}")
-    return unit.astype(np.int64)

@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import check_whole, short
+from calibstat.data.checks import check_whole, described, need_text, refuse_lazy, short
 from calibstat.data.features import levels
+from calibstat.data.numbered_labels import refuse_masked
 
 GivenGroups: TypeAlias = ArrayLike | Mapping[str, ArrayLike]  # a frame, masks by their names, or an array of masks
 ALL = "all rows"
@@ -71,6 +72,7 @@ def as_groups(groups: GivenGroups, n: int, *, depth: int, min_rows: int, n_quant
     """Return the groups of n rows; a ValueError says what is wrong with them, and where."""
     for name, value, least in (("depth", depth, 1), ("min_rows", min_rows, 1), ("n_quantiles", n_quantiles, 2)):
         check_whole(name, value, least)
+    refuse_lazy("groups", groups)
     if hasattr(groups, "columns") and hasattr(groups, "__getitem__"):
         return _of_frame(groups, n, depth, min_rows, n_quantiles)
     return _distinct(_given(groups, n), n, [])
@@ -125,14 +127,15 @@ def groups_of_levels(
 def _given(groups: GivenGroups, n: int) -> list[tuple[str, np.ndarray]]:
     """Return masks that are given, packed."""
     if isinstance(groups, Mapping):
-        masks = {str(name): np.asarray(mask) for name, mask in groups.items()}
+        masks = {str(name): _mask(f"group {short(name)}", mask) for name, mask in groups.items()}
         if len(masks) < len(groups):
             raise ValueError(f"expected different names of groups, found {short(list(groups))}")
     else:
-        array = np.asarray(groups)
+        array = _mask("groups", groups)
         if array.ndim not in (1, 2) or array.dtype != bool:
             raise ValueError(f"expected groups, boolean masks of shape (n,) or (n, G), found {_what(array)}; {FRAME}")
         masks = {f"group {g}": mask for g, mask in enumerate(np.atleast_2d(np.ascontiguousarray(array.T)))}
+    need_text("names of groups", masks)
     if not masks:
         raise ValueError("expected one group or more, found none")
     for name, mask in masks.items():
@@ -145,6 +148,16 @@ def _given(groups: GivenGroups, n: int) -> list[tuple[str, np.ndarray]]:
         if name == ALL and not mask.all():
             raise ValueError(f"expected another name than {ALL!r}, which is the group of all rows, found it in groups")
     return [(name, np.packbits(mask)) for name, mask in masks.items()]
+
+
+def _mask(name: str, given: ArrayLike) -> np.ndarray:
+    """Return a mask as an array; raise if an entry is masked itself, or a list of another length than others."""
+    refuse_masked(name, given)
+    try:
+        return np.asarray(given)
+    except (TypeError, ValueError):
+        found = described(given)
+        raise ValueError(f"expected a boolean mask of {name}, found {found} with entries of different shapes") from None
 
 
 def _what(array: np.ndarray) -> str:

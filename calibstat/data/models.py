@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import described, quoted, short
+from calibstat.data.checks import described, need_text, quoted, refuse_lazy, short
 from calibstat.data.labels import OutcomeNames, column_names
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.data.validation import sums_are_rounded
@@ -25,6 +25,7 @@ def named_models(y_prob: Any) -> dict[str, Any] | None:
     """
     if type(y_prob) is np.ndarray:
         return None
+    refuse_lazy("y_prob", y_prob)
     if isinstance(y_prob, Mapping):
         models = [(str(name), prob) for name, prob in y_prob.items()]
     elif hasattr(y_prob, "columns") and hasattr(y_prob, "dtypes") and len(y_prob.columns) > 1:
@@ -38,6 +39,7 @@ def named_models(y_prob: Any) -> dict[str, Any] | None:
         raise ValueError(
             f"expected different names of one or more models, found {quoted(name for name, _ in models) or 'none'}"
         )
+    need_text("names of models", dict(models))
     orders = {tuple(names) for _, prob in models if (names := column_names(prob)) is not None}
     if len({tuple(sorted(map(str, names))) for names in orders}) < len(orders):
         found = " and ".join(f"({quoted(names)})" for names in list(orders)[:2])

@@ -19,6 +19,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
+from calibstat.data.single_precision import edges_for
 from calibstat.digits import settled
 from calibstat.in_order import first_largest, without_rounding
 from calibstat.inference.confidence_interval import confidence_interval
@@ -268,7 +269,7 @@ def _at(t: float, sample: Sample, units: UnitRows | None, tail: float) -> tuple[
 
     Statement and argument: docs/proofs.md, section 14.
     """
-    first = int(np.searchsorted(sample.value, t))
+    first = int(np.searchsorted(sample.value, edges_for(sample.value, t)))
     below, above = _nearest_first(t, first, sample, units)
     begun, ceased = below.prefixes(), above.prefixes()
     score = below.score(tail)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import Data, GivenRows, Models, as_models
+from calibstat.data.checked_rows import Data, GivenRows, Models, as_models, by_labels_alone
 from calibstat.data.checks import check_level, short
+from calibstat.data.rows_error import RowsError
 from calibstat.monitoring.brier_status import BrierStatus
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_names
 from calibstat.monitoring.confidence_sequence import ConfidenceSequence
@@ -128,7 +129,10 @@ class BrierMonitor(PeriodLog[PairSummary]):
             both = [models[name].rows for name in self.names]
         else:
             both = [GivenRows(y_true, prob, None, labels) for prob in (prob_a, prob_b)]
-        a, b = ((p - y) ** 2 for y, p in (rows.binary for rows in both))
+        try:
+            a, b = ((p - y) ** 2 for y, p in (rows.binary for rows in both))
+        except RowsError as error:
+            raise by_labels_alone(error) from None
         return summarize_pair(a, b, segment)
 
     def update(

@@ -10,7 +10,7 @@ import numpy as np
 from calibstat.digits import settled
 from calibstat.monitoring.monitor_status import ALL_ROWS
 from calibstat.monitoring.period_labels import Label
-from calibstat.output.wording import level_text
+from calibstat.output.wording import level_text, number_of
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class BrierStatus(Result):
         assert self.low is not None
         assert self.high is not None
         sequence = f"{level_text(self.level)} confidence sequence {settled(self.low):+.3g} to {settled(self.high):+.3g}"
-        difference = f"{settled(self.difference):+.3g} over {self.rows:,} rows, {sequence}"
+        difference = f"{settled(self.difference):+.3g} over {number_of('row', self.rows)}, {sequence}"
         first = f"Brier score of {a} minus Brier score of {b}: {difference}."
         shown = [part.answer for part in self.segments.values() if part.decided_period is not None]
         others = len(self.segments) - len(shown)

@@ -11,7 +11,8 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import short
+from calibstat.data.checks import need_text, short
+from calibstat.data.numbered_labels import as_labels, coded
 
 
 class Sums(Protocol):
@@ -87,25 +88,19 @@ def rows_of_segments(segment: ArrayLike | None, n: int) -> dict[str, np.ndarray]
 
     `segment` names the segment of each of n rows, or of all.
     """
-    import pandas as pd
-
-    entries = np.asarray(segment)
-    if entries.ndim == 0:
+    if as_labels("segment", segment).ndim == 0:
         return {"" if segment is None else segment_name(segment): np.arange(n)}
-    if entries.shape != (n,):
-        raise ValueError(f"expected one segment a row, shape ({n},), found shape {entries.shape}")
-    number, distinct = pd.factorize(entries)
-    names = [segment_name(entry) for entry in distinct.tolist()]
-    if (number < 0).any():
-        raise ValueError(f"expected no missing segments, found one at row {int(np.argmin(number))}")
+    number, distinct = coded("segment", segment, n)
+    names = [segment_name(entry) for entry in distinct]
     if len(set(names)) < len(names):
-        raise ValueError(f"expected segments of different names, found {short(distinct.tolist())}")
+        raise ValueError(f"expected segments of different names, found {short(distinct)}")
     rows = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
     return dict(zip(names, rows, strict=True))
 
 
 def segment_name(entry: object) -> str:
     """Return the name of a segment as text; it must not be empty."""
+    need_text("names of segments", [entry])
     name = str(entry)
     if entry is None or entry != entry or not name:
         raise ValueError(f"expected the name of a segment, found {short(entry)}")

@@ -15,6 +15,7 @@ from calibstat.data.checked_rows import Models, OneModel, as_data
 from calibstat.data.checks import check_level, is_number, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.null_hypothesis import EVENT_NULL
+from calibstat.data.numbered_labels import as_labels
 from calibstat.data.observations import BinaryData
 from calibstat.in_order import first_largest, is_larger
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_name, segment_names
@@ -181,7 +182,7 @@ class Monitor(PeriodLog[PeriodSummary]):
         seen: BinaryData = data.seen().one_event()
         if segment is None:
             return summarize_period(seen.counted("a monitor"))
-        if np.ndim(segment) == 0:
+        if as_labels("segment", segment).ndim == 0:
             return summarize_period(seen.counted("a monitor"), segment_name(segment))
         return summarize_segments(*seen.float_rows(), segment)
 
@@ -324,13 +325,15 @@ class Monitor(PeriodLog[PeriodSummary]):
         ratios = np.array([none if s is None else s.ratios for s in sums]) * RATIO_UNIT
         starts, directions = start_probabilities(ratios, self._regime)
         start, (low, high) = int(first_largest(starts)), _central(starts)
-        words = str(DIRECTIONS[int(first_largest(directions))])
+        likeliest, words = DIRECTIONS[int(first_largest(directions))], ""
         broken = [t for t, s in enumerate(sums) if s is not None and s.impossible]
         if broken:  # the first of them is all the evidence there can be
             start, low, high, words = broken[0], broken[0], broken[0], "outcomes of probability 0 were observed"
         start = min(start, max(t for t, s in enumerate(sums) if s is not None))
         since = [s for s in sums[start:] if s is not None]
         rows = sum(s.rows for s in since)
+        predicted, observed = sum(s.predicted for s in since) * UNIT / rows, sum(s.positives for s in since) / rows
+        words = words or likeliest.beside(observed - predicted, np.sum([s.ratios for s in since], axis=0))
         return Onset(
             start=periods[first + start],
             low=periods[first + low],
@@ -339,8 +342,8 @@ class Monitor(PeriodLog[PeriodSummary]):
             direction=words,
             segment=name,
             rows=rows,
-            predicted=sum(s.predicted for s in since) * UNIT / rows,
-            observed=sum(s.positives for s in since) / rows,
+            predicted=predicted,
+            observed=observed,
         )
 
     # --- saved state --------------------------------------------------------------------------------------------------

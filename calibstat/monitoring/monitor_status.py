@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.digits import settled
 from calibstat.monitoring.period_labels import Label
-from calibstat.output.wording import level_text
+from calibstat.output.wording import level_text, number_of
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class MonitorStatus(Result):
         if not self.periods:
             return f"No period so far. {self.promise}"
         number = {label: i + 1 for i, label in enumerate(self.periods)}
-        lines = [f"No alarm in {_periods(len(self.periods))}, {self.rows:,} rows."]
+        lines = [f"No alarm in {number_of('period', len(self.periods))}, {number_of('row', self.rows)}."]
         if self.alarm_period is not None:
             nth = "" if self.alarm_period == number[self.alarm_period] else f", number {number[self.alarm_period]}"
             lines = [f"Alarm in period {self.alarm_period}{nth} of {len(self.periods):,}."]
@@ -172,10 +172,10 @@ class MonitorStatus(Result):
         assert self.gap_low is not None
         assert self.gap_high is not None
         lines.append(
-            f"Observed minus predicted: {settled(self.gap):+.3g} over {self.rows:,} rows, "
-            f"{level_text(self.confidence_level)} "
-            f"confidence sequence {settled(self.gap_low):+.3g} to {settled(self.gap_high):+.3g}, right in all "
-            "periods at once."
+            f"Observed minus predicted: {settled(self.gap):+.3g} over {number_of('row', self.rows)}, "
+            f"{level_text(self.confidence_level)} confidence sequence {settled(self.gap_low):+.3g} to "
+            f"{settled(self.gap_high):+.3g}, "
+            "right in all periods at once."
         )
         if self.arl is None:
             either = 100 * (self.alpha + 1 - self.confidence_level)
@@ -183,10 +183,6 @@ class MonitorStatus(Result):
                 f"Chance of a false alarm or a wrong confidence sequence: together at most {settled(either):.3g} %."
             )
         return "\n".join(lines)
-
-
-def _periods(n: int) -> str:
-    return f"{n:,} period{'s' * (n != 1)}"
 
 
 def _exp_in_words(log: float, digits: int) -> str:

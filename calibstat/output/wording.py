@@ -77,6 +77,11 @@ PERIODS = Brief(
 OTHER_ROWS = Brief("Judge a recalibrated model on rows that its map was not fitted to.")
 
 
+def number_of(what: str, n: float) -> str:
+    """Return a number of things, one of which has no s, such as "1 row" and "1,200 rows"."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
 def units(clustered: bool) -> Brief:
     """Return what has to be independent: clusters, or else rows."""
     return CLUSTERS if clustered else ROWS
@@ -122,13 +127,15 @@ def describe_briefly(data: Sample | Predictions) -> str:
     """Describe the data in one line, and say if they look like a mistake."""
     if isinstance(data, Predictions):
         described = (
-            f"{data.n:,} rows, {data.n_classes:,} classes, {seldom(data)}; accuracy {percent(accuracy(data))}, "
+            f"{number_of('row', data.n)}, {data.n_classes:,} classes, {seldom(data)}; "
+            f"accuracy {percent(accuracy(data))}, "
             f"mean largest probability {settled(data.largest.mean()):.3f}."
         )
     else:
         positive, mean = float(data.positives.sum()), float(data.count @ data.value) / data.n
         described = (
-            f"{data.n:,} rows, {settled(positive):,.0f} positive ({percent(positive / data.n)}); predictions "
+            f"{number_of('row', data.n)}, {settled(positive):,.0f} positive ({percent(positive / data.n)}); "
+            "predictions "
             f"{settled(data.value[0]):.3g} to {settled(data.value[-1]):.3g}, {settled(mean):.3f} on average."
         )
     return with_note(described, data)
@@ -149,7 +156,7 @@ def describe_binary(sample: Sample) -> str:
     )
     mean = float(sample.count @ sample.value) / sample.n
     return (
-        f"{sample.n:,} rows, {settled(positive):,.0f} of them positive ({percent(positive / sample.n)}). "
+        f"{number_of('row', sample.n)}, {settled(positive):,.0f} of them positive ({percent(positive / sample.n)}). "
         f"The predictions average {mean:{'.3g' if 0 < mean < 0.01 else '.3f'}} and take {values}."
     )
 
@@ -157,8 +164,8 @@ def describe_binary(sample: Sample) -> str:
 def describe_multiclass(data: Predictions) -> str:
     """Describe multiclass data."""
     return (
-        f"{data.n:,} rows, {data.n_classes:,} classes ({listed(data.names)}), {seldom(data)}. The most likely class is "
-        f"observed in {percent(accuracy(data))} of the rows (accuracy); "
+        f"{number_of('row', data.n)}, {data.n_classes:,} classes ({listed(data.names)}), {seldom(data)}. "
+        f"The most likely class is observed in {percent(accuracy(data))} of the rows (accuracy); "
         f"its predicted probability averages {settled(data.largest.mean()):.3f}."
     )
 

@@ -18,7 +18,7 @@ from calibstat.digits import settled
 from calibstat.in_order import first_smallest, in_order
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.output.wording import number
+from calibstat.output.wording import number, number_of
 from calibstat.recalibration.held_out import held_out_predictions
 from calibstat.recalibration.recalibrator import Recalibrator, check_order
 from calibstat.resampling import key_of, repeated_folds
@@ -81,7 +81,7 @@ class MapChoice(Result):
         times = f"{self.repeats} times" if self.repeats > 1 else "once"
         text = (
             f"{chosen} {rule} {title} of {len(self.names)} maps, {number(self.mean[own])}, on held-out rows "
-            f"({self.n:,} rows, {self.folds} folds, dealt at random {times})."
+            f"({number_of('row', self.n)}, {self.folds} folds, dealt at random {times})."
         )
         others = [j for j in range(len(self.names)) if j != own]
         if others:

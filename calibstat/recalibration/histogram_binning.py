@@ -9,6 +9,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import LARGEST_COUNT
+from calibstat.data.single_precision import edges_for
 from calibstat.digits import settled
 from calibstat.measures.bins import bin_cells, bin_numbers, number_of_bins, uniform_cells
 from calibstat.recalibration.recalibrator import NO_WEIGHTS, Recalibrator, normalised
@@ -42,16 +43,13 @@ class Steps:
         """Return the level of the bin of each prediction."""
         flat = p.reshape(-1)
         if self.number is None:
-            return self.level[self._next(self.upper, flat)].reshape(p.shape)
+            assert self.upper is not None
+            ends = edges_for(flat, self.upper)
+            return self.level[np.minimum(np.searchsorted(ends, flat), self.level.size - 1)].reshape(p.shape)
         number = bin_numbers(flat, self.n_bins)
-        cell = self._next(self.number, number)
+        cell = np.minimum(np.searchsorted(self.number, number), self.level.size - 1)
         known = self.number[cell] == number
         return np.where(known, self.level[cell], (number + 0.5) / self.n_bins).reshape(p.shape)
-
-    def _next(self, ends: np.ndarray | None, sought: np.ndarray) -> np.ndarray:
-        """Return the first bin whose end is at least the value sought, or else the last."""
-        assert ends is not None
-        return np.minimum(np.searchsorted(ends, sought), self.level.size - 1)
 
 
 class HistogramBinning(Recalibrator):

@@ -169,6 +169,29 @@ def test_a_missing_outcome_is_not_the_negative_one(tmp_path):
     fails_with(run("test", tmp_path / "a.csv", *options), "found nothing at row 1")
 
 
+@pytest.mark.parametrize("spelled", ["NA", "N/A", "nan", "NaN", "null"])
+def test_a_text_that_says_missing_is_not_the_negative_outcome(tmp_path, spelled):
+    file, options = tmp_path / "a.csv", ["--label", "y", "--prob", "p", "--positive"]
+    file.write_text(f"y,p\nyes,0.5\n{spelled},0.5\nyes,0.6\n")
+    fails_with(run("test", file, *options, "yes"), f"found '{spelled}', which says that there is none, at row 1")
+    assert run("test", file, *options, spelled, "--measure", "ks", *FAST).exit_code == 0  # a class that is called so
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_files_of_less_than_double_precision_have_the_same_bins(tmp_path, dtype):
+    p = np.repeat(np.arange(1, 10) / 10, 20)
+    y = (np.random.default_rng(1).random(p.size) < p).astype(int)
+    frame = pd.DataFrame({"y": y, "p": p})
+    found = []
+    for kind in ("float64", dtype):
+        np.savez(tmp_path / f"{kind}.npz", y=y, p=p.astype(kind))
+        frame.astype({"p": kind}).to_parquet(tmp_path / f"{kind}.parquet")
+        for end in ("npz", "parquet"):
+            sample, _ = read_data(tmp_path / f"{kind}.{end}", "y", ["p"])
+            found.append(cs.reliability(sample, n_bins=10, band=None).count.tolist())
+    assert found == [[20] * 9] * 4
+
+
 def test_reversed_predictions_are_pointed_out(file):
     columns = ["--label", "outcome", "--prob", "p"]
     wrong = plain_text(run("test", file, *columns, "--positive", "benign", "--measure", "ks", *FAST).stdout)

@@ -37,7 +37,10 @@ HOSTILE = {
 }  # for faults that nobody thought of
 MOST_LINES_OUTSIDE = 60  # of them
 MOST_FILES = 30  # of a folder, beside its sub-folders
-SHELVES = {"studies": {"studies/networks"}, "data": {"data/null_hypotheses"}}  # sub-folders with tests of a folder
+SHELVES = {
+    "studies": {"studies/networks"},
+    "data": {"data/labels", "data/null_hypotheses"},
+}  # sub-folders with tests of a folder
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
     "__main__.py": "test_app.py",
     "classical/binary_input.py": "test_asymptotic_result.py",

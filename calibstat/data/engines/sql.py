@@ -11,11 +11,15 @@ from calibstat.data.engines.cell_table import CELLS, COARSE, FINE, LARGEST_WEIGH
 
 @dataclass(frozen=True)
 class Dialect:
-    """The spelling that a database has for quotes, a double, a 64-bit integer, and the floor of a number from 0."""
+    """The spelling that a database has for quotes, a double, a 64-bit integer, and the floor of a number from 0.
+
+    `single` is the type of single precision, or a double where there is none: rounding to it then changes nothing.
+    """
 
     quote: str = '"'
     double: str = "DOUBLE"
     integer: str = "BIGINT"
+    single: str = "REAL"
     floor: str = "CAST(FLOOR({}) AS {double})"  # FLOOR alone may return a whole number, whose quotients are decimal
 
     def name(self, column: str) -> str:
@@ -33,7 +37,7 @@ DIALECTS = {
     "duckdb": Dialect(),
     "postgres": Dialect(double="DOUBLE PRECISION"),
     "spark": Dialect(quote="`"),
-    "bigquery": Dialect(quote="`", double="FLOAT64", integer="INT64"),
+    "bigquery": Dialect(quote="`", double="FLOAT64", integer="INT64", single="FLOAT64"),
     "snowflake": Dialect(),
     "sqlite": Dialect(double="REAL", integer="INTEGER", floor="CAST(CAST({} AS INTEGER) AS REAL)"),
 }
@@ -105,7 +109,8 @@ def sql(
     edge, above = d.whole(f"p * {CELLS}.0 + 0.5"), f"(p - b / {CELLS}.0) * {COARSE}.0"
     fine = d.whole(f"(above - coarse) * {FINE}.0")
     w = ", w" if weight is not None else ""
-    bins = f"CASE WHEN p > edge / {CELLS}.0 THEN edge WHEN edge > 0 THEN edge - 1.0 ELSE 0.0 END"
+    rounded = f"CAST(CAST(edge / {CELLS}.0 AS {d.single}) AS {d.double})"  # to which single precision rounds an edge
+    bins = f"CASE WHEN p > edge / {CELLS}.0 AND p <> {rounded} THEN edge WHEN edge > 0 THEN edge - 1.0 ELSE 0.0 END"
 
     def total(expression: str, name: str) -> str:
         return f"CAST(SUM({expression}) AS {d.integer}) AS {d.name(name)}"

@@ -154,6 +154,8 @@ class Audit(Result):
     def claim(self, g: int) -> str:
         """Say what the interval and the roots of a group show."""
         claims = []
+        is_significant = self.pvalue_adjusted[g] <= self.level
+        by_slope = self.slope is not None and abs(self.slope[g]) > abs(self.root[g])
         if np.isinf(self.root[g]):
             claims.append("an observed outcome had probability 0")
         if self.low[g] > 0:
@@ -161,9 +163,12 @@ class Audit(Result):
         elif self.high[g] < 0:
             claims.append(f"at least {least(-self.high[g])} too high")
         else:
-            claims.append(f"mean error between {points(self.low[g], -1)} and {points(self.high[g], 1)} points")
-        is_significant = self.pvalue_adjusted[g] <= self.level
-        if is_significant and self.slope is not None and abs(self.slope[g]) > abs(self.root[g]):
+            between = f"between {points(self.low[g], -1)} and {points(self.high[g], 1)} points"
+            least_assumed = (
+                " by an interval that assumes less than the p-value" if is_significant and not by_slope else ""
+            )
+            claims.append(f"mean error {between}{least_assumed}")
+        if is_significant and self.slope is not None and by_slope:
             claims.append(f"predictions {SLOPE[int(self.slope[g] > 0)]}")
         return ", ".join(claims)
 

@@ -79,6 +79,11 @@ class Beyond(Result):
         return self.order[: np.count_nonzero(self.pvalue_adjusted[1:] <= self.level)]
 
     @property
+    def compared(self) -> np.ndarray:
+        """A mask of the groups that have other rows at neighbouring predictions; nothing is known of the others."""
+        return ~np.isnan(self.odds_ratio) & ~((self.low == 0) & np.isinf(self.high))
+
+    @property
     def columns(self) -> dict[str, np.ndarray]:
         """The columns of the table of an audit."""
         ends = {"odds_ratio": self.odds_ratio, "odds_ratio_low": self.low, "odds_ratio_high": self.high}
@@ -111,7 +116,12 @@ class Beyond(Result):
         if found := self.found.size:
             which = f"{found:,} of {groups:,} group{'s' * (groups > 1)} deviate{'s' * (found == 1)}"
             return f"Beyond the total: {which} otherwise than the other rows at the same predictions:"
-        first = self.order[0]
+        if not self.compared.any():
+            return (
+                "Beyond the total: not comparable, because no group has predictions near those of the other rows, with "
+                "both outcomes there."
+            )
+        first = next(g for g in self.order if self.compared[g])
         nearest = f"{self.names[first]}, adjusted p = {settled(self.pvalue_adjusted[first]):.2g}"
         shown = "no group is shown to deviate otherwise than the other rows at the same predictions"
         return f"Beyond the total: {shown}. Nearest: {nearest}."

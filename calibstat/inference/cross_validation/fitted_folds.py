@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 
 from calibstat.data.checks import described, short
-from calibstat.data.estimators import Classifier, predict
+from calibstat.data.estimators import Classifier, advice_of_model, predict
 from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.progress import announced
 from calibstat.resampling import fit_seeds
@@ -135,8 +135,7 @@ def check_estimator(estimator: object, what: str, answers: Sequence[str] = ("pre
         missing.append(" or ".join(answers))
     if missing == [" or ".join(answers)]:
         raise ValueError(
-            f"expected an estimator with {missing[0]}, found {described(estimator)}; fit it within "
-            "CalibratedClassifierCV of scikit-learn"
+            f"expected an estimator with {missing[0]}, found {described(estimator)}; {advice_of_model(estimator)}"
         )
     if missing:
         raise ValueError(
