@@ -412,6 +412,7 @@ def columns_of(file: Path) -> list[str]:
             f"found {str(file)!r}"
         )
     with readable(file):
+        check_expanded(file)
         if kind in OF_ARRAYS:
             return [name for name, _ in read_arrays(file)]
         if kind in LINES:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from calibstat.cli.file_checks import check_size
+from calibstat.cli.file_checks import check_text
 
 CELLS, LINES = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson")
 COMPRESSED = ".gz"
@@ -38,7 +38,7 @@ def check_expanded(file: Path) -> None:
     with opened(file) as stream:
         while piece := stream.read(PIECE):
             held += len(piece)
-            check_size(file, held)
+            check_text(file, held)
 
 
 # --- cells -----------------------------------------------------------------------------------------------------------
