@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, short_calls
 from calibstat.resampling.schemes import Draws
 from calibstat.resampling.sources import OfLabels
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, mix, stream, word
@@ -63,7 +63,8 @@ class UnitCounts:
         if kept is not None and len(kept) >= last - first:
             return kept[: last - first]
         counts = np.empty((last - first, self.units), np.uint8)
-        _draw(self.draws.key, self.stage, first, counts)
+        for a, b in short_calls(last - first, self.units):
+            _draw(self.draws.key, self.stage, first + a, counts[a:b])
         if self.are_kept:
             self._kept[first] = counts
         return counts
