@@ -89,7 +89,7 @@ class LogitPolynomial:
         scaled = np.sqrt(np.abs(weight))[:, None] * self._powers(points.logit)
         # rows that tell next to nothing come last: above others, rounding of these would stand in their place
         triangle = np.linalg.qr(scaled[np.argsort(-np.abs(weight), kind="stable")], mode="r")
-        self.triangle = triangle * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
+        self.triangle = np.asarray(triangle) * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
         told = np.diag(self.triangle)
         if told.min() < _NO_INFORMATION * max(told.max(), 1.0):
             raise ValueError(

@@ -452,6 +452,7 @@ def columns_of(file: Path) -> list[str]:
             f".arrow, .npz or .npy file, found {str(file)!r}; save it as CSV"
         )
     with readable(file):
+        check_expanded(file)
         if kind in OF_ARRAYS:
             return [name for name, _ in read_arrays(file)]
         if kind in OF_JSON:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class VisibleTable(Table):
-    """A table that writes control characters in its cells as in code."""
+    """A table that writes characters that show nothing as in code."""
 
     def add_row(self, *cells: object, **settings: Any) -> None:
         """Add a row."""

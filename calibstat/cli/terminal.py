@@ -22,14 +22,18 @@ if TYPE_CHECKING:
     from calibstat.output.wording import Brief
 
 T = TypeVar("T")
+INTERRUPTED = 130  # the exit code of a program that Ctrl-C ends, 128 and the number of the signal
 PATIENCE = 1.0  # seconds before a progress bar is worth showing
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn what is wrong with the input into one line on standard error and exit code 2."""
+    """Turn what is wrong with the input into one line on standard error and exit code 2, and Ctrl-C into 130."""
     try:
         yield
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
     except OSError as error:
         named = "" if error.filename is None else f": {str(error.filename)!r}"
         fail(f"{error.strerror or error}{named}")

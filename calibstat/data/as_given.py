@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 
 
-def as_given(given: Any, rows: np.ndarray) -> Any:
+def as_given(given: object, rows: np.ndarray) -> Any:
     """Return rows as a series or frame of pandas or Polars if such a one was given, with its names; else as they are.
 
     `rows` has the shape of what was given. Other frames, which have names of columns alone, become frames of pandas.
     """
-    if _is(given, "pandas", "Series"):
-        return sys.modules["pandas"].Series(rows, given.index, name=given.name)
-    if _is(given, "polars", "Series"):
-        return sys.modules["polars"].Series(given.name, rows)
-    if not (hasattr(given, "columns") and hasattr(given, "dtypes")):
+    frame: Any = given
+    if _is(frame, "pandas", "Series"):
+        return sys.modules["pandas"].Series(rows, frame.index, name=frame.name)
+    if _is(frame, "polars", "Series"):
+        return sys.modules["polars"].Series(frame.name, rows)
+    if not (hasattr(frame, "columns") and hasattr(frame, "dtypes")):
         return rows
-    if _is(given, "polars", "DataFrame"):
-        return sys.modules["polars"].DataFrame(rows, schema=list(given.columns))
+    if _is(frame, "polars", "DataFrame"):
+        return sys.modules["polars"].DataFrame(rows, schema=list(frame.columns))
     import pandas as pd
 
-    index = given.index if isinstance(given, pd.DataFrame) else None
-    return pd.DataFrame(rows, index, list(given.columns))
+    index = frame.index if isinstance(frame, pd.DataFrame) else None
+    return pd.DataFrame(rows, index, list(frame.columns))
 
 
 def _is(given: object, package: str, name: str) -> bool:

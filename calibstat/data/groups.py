@@ -17,6 +17,8 @@ from calibstat.data.numbered_labels import refuse_masked
 
 GivenGroups: TypeAlias = ArrayLike | Mapping[str, ArrayLike]  # a frame, masks by their names, or an array of masks
 ALL = "all rows"
+MOST_GROUPS = 10_000  # each takes milliseconds to test, and all share the probability of a false finding
+MOST_TRIED = 10_000_000  # intersections, most of them with few rows, of which each takes microseconds to count
 FRAME = "put features into a data frame, whose columns make groups"
 
 
@@ -98,30 +100,47 @@ def groups_of_levels(
 ) -> Groups:
     """Return the levels of columns and their intersections as groups; `size` counts the rows of packed masks.
 
-    Of each column there are the names of the levels, and the number of the level of each of n rows, or of each of n
-    sets of rows.
+    There are at most `MOST_GROUPS` of them. Of each column there are the names of the levels, and the number of the
+    level of each of n rows, or of each of n sets of rows.
     """
     columns, few = [], [0, 0]  # levels, and intersections, with few rows
     for names, code in of_columns:
-        made_of = [(name, np.packbits(code == k)) for k, name in enumerate(names)]
+        made_of = ((name, np.packbits(code == k)) for k, name in enumerate(names))
         columns.append([each for each in made_of if size(each[1]) >= min_rows])
         few[0] += len(names) - len(columns[-1])
+    tried = _number_of_groups([len(column) for column in columns], depth)
+    fewer = f"expected at most {MOST_GROUPS:,} groups, found up to {tried:,} of {len(columns):,} columns; fewer columns"
+    fewer += ", depth=1 or a smaller n_quantiles make fewer" if depth > 1 else " or a smaller n_quantiles make fewer"
     parents = [(level, bits, c + 1) for c, column in enumerate(columns) for level, bits in column]
     made = [parent[:2] for parent in parents]
+    if len(made) > MOST_GROUPS or tried > MOST_TRIED:
+        raise ValueError(fewer)
     for _ in range(1, depth):
-        children = []
+        children: list[tuple[str, np.ndarray, int]] = []
         for name, bits, after in parents:
             for c in range(after, len(columns)):
                 for level, of_level in columns[c]:
                     both = bits & of_level
                     rows = size(both)
                     if rows >= min_rows:
+                        if len(made) + len(children) == MOST_GROUPS:
+                            raise ValueError(fewer)
                         children.append((f"{name} and {level}", both, c + 1))
                     few[1] += 0 < rows < min_rows
         made += [child[:2] for child in children]
         parents = children
     kinds = [f"{k:,} {kind}{'s' * (k > 1)}" for k, kind in zip(few, ("level", "intersection"), strict=True) if k]
     return _distinct(made, n, [f"{' and '.join(kinds)} of fewer than {min_rows} rows"] if kinds else [])
+
+
+def _number_of_groups(levels: Sequence[int], depth: int) -> int:
+    """Return how many groups so many levels of each column make with all of their intersections up to a depth."""
+    deepest = min(depth, len(levels))
+    of_depth = [1] + [0] * deepest
+    for k in levels:
+        for d in range(deepest, 0, -1):
+            of_depth[d] += k * of_depth[d - 1]
+    return sum(of_depth[1:])
 
 
 def _given(groups: GivenGroups, n: int) -> list[tuple[str, np.ndarray]]:
@@ -138,6 +157,8 @@ def _given(groups: GivenGroups, n: int) -> list[tuple[str, np.ndarray]]:
     need_text("names of groups", masks)
     if not masks:
         raise ValueError("expected one group or more, found none")
+    if len(masks) > MOST_GROUPS:
+        raise ValueError(f"expected at most {MOST_GROUPS:,} groups, found {len(masks):,} masks; give fewer of them")
     for name, mask in masks.items():
         if mask.dtype != bool or mask.ndim != 1:
             raise ValueError(f"expected a boolean mask of group {short(name)}, found {_what(mask)}; {FRAME}")

@@ -183,8 +183,9 @@ def check_row_names(first: object, second: object, names: tuple[str, str] = ("y_
 
 def _index(data: object) -> Any:
     """Return the index of a series or a frame of pandas, else None."""
-    pandas = sys.modules.get("pandas")  # who has not imported it has no series
-    return data.index if pandas is not None and isinstance(data, (pandas.Series, pandas.DataFrame)) else None
+    pandas = sys.modules.get("pandas")  # who has not imported it has no series, nor while another thread imports it
+    kinds = getattr(pandas, "Series", None), getattr(pandas, "DataFrame", None)
+    return data.index if None not in kinds and isinstance(data, kinds) else None  # type: ignore[arg-type]
 
 
 def _is_default(index: Any) -> bool:

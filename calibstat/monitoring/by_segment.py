@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import need_text, short
+from calibstat.data.checks import need_text, quoted, short
 from calibstat.data.numbered_labels import as_labels, coded
 
 
@@ -125,16 +125,11 @@ def saved_segments(names: Sequence[str] | None) -> tuple[str, ...] | None:
 def check_segments(summary: BySegment[Any], segments: tuple[str, ...]) -> None:
     """Raise unless the segments of a period are among those fixed beforehand."""
     if segments and not summary.names:
-        raise ValueError(f"expected a segment for each row, one of {_listed(segments)}; found none")
+        raise ValueError(f"expected a segment for each row, one of {quoted(segments, 10)}; found none")
     for name in summary.names:
         if name not in segments:
-            fixed = _listed(segments) if segments else "none"
+            fixed = quoted(segments, 10) if segments else "none"
             raise ValueError(
-                f"expected segments fixed before the first period ({fixed}), found {name!r}: the chance of a false "
-                "alarm is bounded for weights that no outcome has seen; give all segments= to a new monitor"
+                f"expected segments fixed before the first period ({fixed}), found {short(name)}: the chance of a "
+                "false alarm is bounded for weights that no outcome has seen; give all segments= to a new monitor"
             )
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    """Write names with commas between, the first ones if there are many."""
-    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

@@ -32,7 +32,7 @@ from calibstat.monitoring.period import (
     summarize_segments,
 )
 from calibstat.monitoring.period_labels import Label
-from calibstat.monitoring.period_log import PeriodLog
+from calibstat.monitoring.period_log import PeriodLog, one_at_a_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,11 +137,13 @@ class Monitor(PeriodLog[PeriodSummary]):
         return self.alarm_period is not None
 
     @property
+    @one_at_a_time
     def evidence(self) -> float:
         """The evidence against calibration after the latest period."""
         return _exp(self._log_evidence[-1]) if self._log_evidence else 1.0 if self.arl is None else 0.0
 
     @property
+    @one_at_a_time
     def pvalue(self) -> float | None:
         """The p-value valid at any time."""
         return None if self.arl is not None else min(1.0, _exp(-max(self._log_evidence, default=0.0)))
@@ -220,11 +222,14 @@ class Monitor(PeriodLog[PeriodSummary]):
         if isinstance(y_true, PeriodSummary):
             if any(given is not None for given in (y_prob, segment, lens, labels)):
                 raise ValueError("expected a summary alone, found further data beside it")
-            self._feed(period, y_true)
+            summary = y_true
         else:
-            self._feed(period, self.summarize(y_true, y_prob, segment, lens=lens, labels=labels))
-        return self.status()
+            summary = self.summarize(y_true, y_prob, segment, lens=lens, labels=labels)
+        with self._lock:
+            self._feed(period, summary)
+            return self.status()
 
+    @one_at_a_time
     def status(self) -> MonitorStatus:
         """Return what there is to say after the latest period, about the time since the last `restart`."""
         periods, summaries = self._since_restart()
@@ -368,6 +373,7 @@ class Monitor(PeriodLog[PeriodSummary]):
     def _from_json(entry: object) -> PeriodSummary:
         return PeriodSummary.from_dict(entry)
 
+    @one_at_a_time
     def __repr__(self) -> str:
         state = f"alarm in period {self.alarm_period}" if self.alarm else "no alarm"
         return f"Monitor({len(self._periods)} period{'s' * (len(self._periods) != 1)}, {state})"

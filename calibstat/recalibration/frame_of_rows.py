@@ -10,6 +10,7 @@ import pandas as pd
 class FrameOfRows(pd.DataFrame):
     """A data frame whose columns are also had by place, ``prob[:, 1]``, as in arrays that classifiers return."""
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         by_place = isinstance(key, tuple) and any(isinstance(part, slice) for part in key)
-        return self.iloc[key] if by_place else super().__getitem__(key)
+        found: Any = self.iloc if by_place else super()
+        return found.__getitem__(key)

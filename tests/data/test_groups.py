@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibstat.data import groups
 from calibstat.data.groups import as_groups
 
 FRAME = pd.DataFrame({"sex": ["man", "woman"] * 4, "age": [20, 20, 30, 30, 40, 40, 50, 50], "one": 1})
@@ -194,3 +195,30 @@ def test_membership_of_sets_of_rows():
     )
     wanted = rows.membership(np.repeat(kind, number))
     assert sets.membership(kind, number, of)[np.repeat(of, number)].tolist() == wanted.tolist()
+
+
+def test_more_groups_than_can_be_tested_are_refused_before_they_are_made():
+    """60 columns of 4 levels make 240 levels and 1770 * 16 intersections of two."""
+    many = pd.DataFrame(np.random.default_rng(1).random((200, 60)))
+    with pytest.raises(
+        ValueError, match=r"at most 10,000 groups, found up to 28,560 of 60 columns; fewer .*, depth=1 or"
+    ):
+        made(many, n=200, n_quantiles=4)
+    assert len(made(many, n=200, depth=1, n_quantiles=4).names) == 241
+    assert len(made(many, n=200, depth=2, min_rows=30, n_quantiles=4).names) == 241  # no intersection is as large
+    # the sum over d up to 20 of 2**d times the ways to choose d of 40 columns
+    deep = pd.DataFrame({name: np.arange(40) % 2 for name in range(40)})
+    with pytest.raises(ValueError, match=r"found up to 260,669,265,451,935,776 of 40 columns"):
+        made(deep, n=40, depth=20)
+
+
+def test_more_levels_or_masks_than_can_be_tested_are_refused(monkeypatch):
+    monkeypatch.setattr(groups, "MOST_GROUPS", 100)
+    names = pd.DataFrame({"name": [f"person {i}" for i in range(101)]})
+    with pytest.raises(
+        ValueError, match=r"at most 100 groups, found up to 101 of 1 columns; fewer columns or a smaller"
+    ):
+        made(names, n=101, depth=1)
+    assert len(made(names[1:], n=100, depth=1).names) == 101
+    with pytest.raises(ValueError, match=r"at most 100 groups, found 101 masks; give fewer of them"):
+        made(np.ones((2, 101), bool), n=2)

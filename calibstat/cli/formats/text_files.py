@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from calibstat.cli.file_checks import check_size
+from calibstat.cli.file_checks import check_text
 from calibstat.data.checks import short
 
 CELLS, LINES = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson")
@@ -48,7 +48,7 @@ def check_expanded(file: Path) -> None:
     with opened(file) as stream:
         while piece := stream.read(PIECE):
             held += len(piece)
-            check_size(file, held)
+            check_text(file, held)
 
 
 def names_of_lines(file: Path) -> list[str]:

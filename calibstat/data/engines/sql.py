@@ -23,7 +23,9 @@ class Dialect:
     floor: str = "CAST(FLOOR({}) AS {double})"  # FLOOR alone may return a whole number, whose quotients are decimal
 
     def name(self, column: str) -> str:
-        """Return the name of a column in quotes."""
+        """Return the name of a column in quotes; no database takes one with U+0000, which ends a text."""
+        if "\0" in column:
+            raise ValueError(f"expected names of columns without the character U+0000, found {short(column)}")
         escaped = column.replace("\\", "\\\\") if self.integer == "INT64" else column
         doubled = escaped.replace(self.quote, "\\`" if self.integer == "INT64" else self.quote * 2)
         return f"{self.quote}{doubled}{self.quote}"
@@ -77,7 +79,7 @@ def sql(
     Raises
     ------
     ValueError
-        If the dialect or an option is not known, or a name is not a text.
+        If the dialect or an option is not known, a name is not a text, or it has the character U+0000.
 
     Examples
     --------
@@ -91,6 +93,8 @@ def sql(
     for argument, name in {"label": label, "prob": prob, "table": table, "weight": weight}.items():
         if not isinstance(name, str) and not (name is None and argument == "weight"):
             raise ValueError(f"expected {argument}, a name, found {short(name)}")
+    if "\0" in table:
+        raise ValueError(f"expected table without the character U+0000, found {short(table)}")
     d = DIALECTS[dialect]
     keys = [d.name(key) for key in by_columns(by)]
     groups = "".join(f"{key}, " for key in keys)

@@ -122,8 +122,9 @@ def audit(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row, column or group is named), rows are lacking because
-        `y_true` is a `Sample`, the lens does not show a binary outcome, or an argument is out of range.
+        If the data are not as described (the first offending row, column or group is named), there are more than 10,000
+        groups, rows are lacking because `y_true` is a `Sample`, the lens does not show a binary outcome, or an argument
+        is out of range.
 
     Notes
     -----
