@@ -21,7 +21,7 @@ import pytest
 from project_folder import PROJECT
 
 LIST = PROJECT / "tests" / "durations.txt"
-LIMIT = 0.03  # CPU seconds of a test function with all its parameters above which it has a line
+LIMIT = 0.02  # CPU seconds of a test function with all its parameters above which it has a line
 MOST = 1.0  # CPU seconds above which the plain run keeps no test
 PLAIN = "not thorough and not slow"  # what the plain run asks for, as pyproject.toml says
 APART = ("slow", "site", "spark")  # markers of tests that have no line

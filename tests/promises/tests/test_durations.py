@@ -66,13 +66,13 @@ def test_what_takes_more_than_the_limit_gets_a_line():
     """Lines by hand stay, lines of other files too, and those of files that were run are made anew."""
     old = {"tests/test_other.py::test_old": Line(3, ""), "tests/test_c.py::test_gone": Line(3, "first")}
     seconds = {"tests/a/test_b.py::test_kept": 0.5, "tests/a/test_b.py::test_more": 2.0}
-    seconds |= {f"tests/test_c.py::test_first[{k}]": 0.03 for k in range(3)}
+    seconds |= {f"tests/test_c.py::test_first[{k}]": durations.LIMIT / 2 for k in range(3)}
     seconds |= {"tests/test_c.py::test_one[2]": 0.7, "tests/test_c.py::test_one[3]": 0.8}
-    seconds |= {"tests/test_c.py::test_quick[1]": 0.01, "tests/test_c.py::test_quick[2]": 0.01}
+    seconds |= {"tests/test_c.py::test_quick[1]": 0.0, "tests/test_c.py::test_quick[2]": durations.LIMIT}
     assert durations.updated(LINES | old, seconds) == {
         "tests/a": Line(2.5, ""),
         "tests/a/test_b.py::test_kept": Line(0.5, "plain"),
-        "tests/test_c.py::test_first": Line(pytest.approx(0.09), "first"),
+        "tests/test_c.py::test_first": Line(pytest.approx(1.5 * durations.LIMIT), "first"),
         "tests/test_c.py::test_one": Line(1.5, ""),
         "tests/test_c.py::test_one[2]": Line(0.7, "plain"),
         "tests/test_other.py::test_old": Line(3, ""),
