@@ -277,7 +277,7 @@ def test_data_are_given_to_a_study_that_takes_them(tmp_path, write):
     found = run("study", path, "--out", tmp_path, "--data", data)
     assert found.exit_code == 0, found.output
     header, *_, last = (tmp_path / "results/tiny.csv").read_text().splitlines()
-    assert last.endswith(f"[{data!r}]")
+    assert last.endswith(f'[{data!r}]"')
     assert header.startswith(f"# command: calibstat study {tmp_path.name}/tiny.py --data 'my data.npz'; seed: 1;")
     found = run("study", path, "--out", tmp_path / "two", "--data", data, "--data", "more.npz")
     assert found.exit_code == 0, found.output
