@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from calibstat.bounds.skewness import Sums
 from calibstat.data.inner_product import inner
 
 UNSEEN = 2.0  # events of the largest possible size that are added to what was observed
@@ -86,6 +87,13 @@ class ScoreBound:
             return np.zeros_like(variance)
         return np.minimum((np.maximum(third, 0) + cubes) / (variance + squares), self.cap)
 
+    def spreads(self, variance: float, third: float) -> float:
+        """Return how many standard deviations the reach is, with the two unseen events in the variance too."""
+        with_unseen = variance + UNSEEN * self.largest**2
+        return (
+            float(self.widen(self.z, self.rate(variance, third) / np.sqrt(with_unseen))) if with_unseen > 0 else self.z
+        )
+
     def widen(self, excess: Any, rate: Any) -> Any:
         """Return how far the bound lies above the sum, where it would lie `excess` above it without skewness."""
         added = rate * self.k / 2
@@ -98,6 +106,10 @@ class ScoreBound:
         """
         variance = np.maximum(variance, 0)  # below 0 by rounding
         return self.widen(self.z * np.sqrt(variance), self.rate(variance, third))
+
+    def of_either_sign(self, sums: Sums) -> float:
+        """Return the larger one of the bounds of a sum and of the sum with the other sign."""
+        return max(float(each.total + self.reach(each.variance, each.up)) for each in (sums, sums.negative))
 
     def lines(self, most: float, third: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the slopes and the heights of lines above the reach, as a function of the variance.

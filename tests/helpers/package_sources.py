@@ -7,7 +7,18 @@ from pathlib import Path
 import calibstat
 
 ROOT = Path(calibstat.__file__).parent
-LAYERS = ["compiled", "progress", "data", "bounds", "measures", "output", "result", "answers_by_model", "resampling"]
+LAYERS = [
+    "compiled",
+    "in_order",
+    "progress",
+    "data",
+    "bounds",
+    "measures",
+    "output",
+    "result",
+    "answers_by_model",
+    "resampling",
+]
 LAYERS += [
     "residuals",
     "generators",
