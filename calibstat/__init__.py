@@ -4,6 +4,7 @@ import ast
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from calibstat.result import Result, drawn_by
@@ -14,19 +15,22 @@ _IMPORTS = [line for line in _STUB.body if isinstance(line, ast.ImportFrom)]
 _HOMES = {public.name: str(line.module) for line in _IMPORTS for public in line.names}
 
 __all__ = sorted(_HOMES)
+# Python gives a thread a module of which a part is loaded, rather than let it wait for a thread that waits for it.
+_LOADING = RLock()
 __version__ = "0.2.0"  # the one place: pyproject.toml reads it here
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name, or a folder of the package, when it is first asked for, which keeps the import short."""
-    if name in _HOMES:
-        home = import_module(_HOMES[name])
-        value = vars(home)[name] if name in vars(home) else import_module(f"{_HOMES[name]}.{name}")
-    elif name.isidentifier() and find_spec(f"{__name__}.{name}"):
-        value = import_module(f"{__name__}.{name}")
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value  # from now on it is found without this function
+    with _LOADING:
+        if name in _HOMES:
+            home = import_module(_HOMES[name])
+            value = vars(home)[name] if name in vars(home) else import_module(f"{_HOMES[name]}.{name}")
+        elif name.isidentifier() and find_spec(f"{__name__}.{name}"):
+            value = import_module(f"{__name__}.{name}")
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value  # from now on it is found without this function
     return value
 
 

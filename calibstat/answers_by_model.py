@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from calibstat.data.checked_rows import OF_ROWS, Models, named
+from calibstat.digits import settled
 from calibstat.result import Result, numbers_in, picture, plain_values, words_of
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _words(answer: object) -> str:
     """Return what is printed of one answer: a result's own words, or numbers of four digits."""
     if isinstance(answer, Result):
         return words_of(answer)
-    return ", ".join(f"{number:.4g}" for number in np.asarray(answer).ravel().tolist())
+    return ", ".join(f"{settled(number):.4g}" for number in np.asarray(answer).ravel().tolist())
 
 
 def _frame(answer: object) -> pd.DataFrame:

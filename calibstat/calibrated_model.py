@@ -10,7 +10,10 @@ from numpy.typing import ArrayLike
 from calibstat.data.checks import is_among, short, unknown_name
 from calibstat.data.clipping import needed
 from calibstat.data.estimators import Classifier, predict
+from calibstat.data.logits import from_logits
+from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.weighted_sample import as_weights
+from calibstat.digits import settled
 from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator
 from calibstat.inference.cross_validation.given_folds import folds_asked
@@ -20,6 +23,8 @@ from calibstat.resampling import key_of
 from calibstat.resampling.rng import Rng
 
 CHOOSE = "choose"
+PROBABILITIES, SCORES = "predict_proba", "decision_function"
+FARTHEST = 16.0  # score, whose sigmoid and those of new scores twice as large differ from 1
 
 
 class CalibratedModel(Parametrised):
@@ -28,13 +33,13 @@ class CalibratedModel(Parametrised):
     Parameters
     ----------
     estimator : object
-        A classifier or pipeline of scikit-learn with `predict_proba`, not fitted; it is cloned.
+        A classifier or pipeline of scikit-learn with `predict_proba` or `decision_function`, not fitted; it is cloned.
     map : str or Recalibrator
         "choose", the default: the map of `calibstat.recalibration` with the smallest Brier score on held-out rows, as
         `calibstat.recalibration.choose` finds it. Or a map, or its name, such as "PlattScaling".
     cv : int, splitter or iterable
-        Number of folds, at least 2, dealt at random; or a splitter or pairs of row numbers to fit to and to hold out,
-        as in scikit-learn, that hold out every row once.
+        Number of folds, at least 2, dealt at random, no class to one alone; or a splitter or pairs of row numbers to
+        fit to and to hold out, as in scikit-learn, that hold out every row once.
     random_state : None, int or Generator
         Of the folds. Seeds of the estimator are its own.
 
@@ -48,6 +53,8 @@ class CalibratedModel(Parametrised):
         How the map was chosen; None if it was given.
     classes_ : ndarray, shape (K,)
         The classes, in the order of the columns of probabilities.
+    scale_ : float or None
+        What scores of `decision_function` are multiplied by, before they are taken as logits; None of probabilities.
     n_features_in_, feature_names_in_
         As of `estimator_`, if it has them.
 
@@ -58,8 +65,12 @@ class CalibratedModel(Parametrised):
     several scores promises too much. So nothing is promised of the error of this model: judge it on other rows, or
     judge it as a learner by ``calibstat.cross_validate(CalibratedModel(...), X, y)``. That the map sees the outcomes of
     the rows once more than the estimator is why it is fitted to held-out predictions; `sample_weight` counts in both
-    fits. Where probabilities are exactly 0 or 1, maps by default and by name move them by half the distance of the
-    nearest other one.
+    fits. An estimator without `predict_proba`, such as a support vector machine, is asked for its `decision_function`,
+    and the map gets the sigmoid of its scores, or the softmax of several; so Platt scaling of two classes is the
+    logistic regression on the scores. Where the largest of the held-out scores is above 16 or below 1/16 all are first
+    multiplied by a power of 2, `scale_`, since the sigmoid of large ones is 1; maps that scale logits, or need their
+    order alone, do not change by that. Where probabilities are exactly 0 or 1, maps by default and by name move them by
+    half the distance of the nearest other one.
 
     Examples
     --------
@@ -82,6 +93,7 @@ class CalibratedModel(Parametrised):
     map_: Recalibrator
     choice_: MapChoice | None
     classes_: np.ndarray
+    scale_: float | None
 
     def __init__(
         self, estimator: Estimator, *, map: str | Recalibrator = CHOOSE, cv: object = 5, random_state: Rng = None
@@ -110,10 +122,10 @@ class CalibratedModel(Parametrised):
         Raises
         ------
         ValueError
-            If an argument is not as described, there are fewer than two rows a fold, or the rows outside of a fold
-            lack a class; or as the estimator and the map do.
+            If an argument is not as described, there are fewer than two rows a fold or of a class, or the rows outside
+            of a fold that was given lack a class; or as the estimator and the map do.
         """
-        check_estimator(self.estimator, "CalibratedModel")
+        check_estimator(self.estimator, "CalibratedModel", (PROBABILITIES, SCORES))
         given = _map_of(self.map)
         classes, label, weight = _checked(X, y, sample_weight)
         X = X if hasattr(X, "shape") or isinstance(X, list | tuple) else np.asarray(X)
@@ -122,9 +134,11 @@ class CalibratedModel(Parametrised):
         for k in range(int(fold.max()) + 1):
             own = fold == k
             model = self._fitted(X, classes[label], weight, np.flatnonzero(~own))
-            held_out[own] = _probabilities(model, rows_at(X, np.flatnonzero(own)), classes)
+            held_out[own] = _answers(model, rows_at(X, np.flatnonzero(own)), classes)
+        scale = None if hasattr(model, PROBABILITIES) else _scale_of(held_out)
+        held_out = held_out if scale is None else from_logits(held_out * scale)
         chosen, clip = None, needed(held_out)
-        clip = None if clip is None else float(f"{clip:.2g}")
+        clip = None if clip is None else float(f"{settled(clip):.2g}")
         if given is None:
             rng = int(key_of(self.random_state))
             chosen = choose(held_out, label, sample_weight=weight, clip=clip, rng=rng, labels=range(classes.size))
@@ -133,13 +147,14 @@ class CalibratedModel(Parametrised):
             given.set_params(clip=clip)
         fitted = given.fit(held_out, label, weight, labels=range(classes.size))
         self.estimator_ = self._fitted(X, classes[label], weight, np.arange(label.size))
-        self.map_, self.choice_, self.classes_ = fitted, chosen, classes
+        self.map_, self.choice_, self.classes_, self.scale_ = fitted, chosen, classes, scale
         return self
 
     def predict_proba(self, X: object) -> np.ndarray:
         """Return the recalibrated probabilities of the classes, shape (n, K)."""
         need_fitted(self, "classes_")
-        return self.map_.predict_proba(_probabilities(self.estimator_, X, self.classes_))
+        answers = _answers(self.estimator_, X, self.classes_)
+        return self.map_.predict_proba(answers if self.scale_ is None else from_logits(answers * self.scale_))
 
     def predict(self, X: object) -> np.ndarray:
         """Return the most likely class of each row, of equally likely ones the first, shape (n,)."""
@@ -149,7 +164,7 @@ class CalibratedModel(Parametrised):
     def score(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of rows whose most likely class was observed, as classifiers of scikit-learn do."""
         weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        return float(np.average(self.predict(X) == np.asarray(y), weights=weight))
+        return float(np.average(self.predict(X) == known_outcomes(y), weights=weight))
 
     @property
     def n_features_in_(self) -> int:
@@ -177,22 +192,28 @@ class CalibratedModel(Parametrised):
         )
 
     def _folds(self, X: object, label: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """Deal rows to folds; raise if the rows outside of one lack a class."""
+        """Return the fold of each row; raise if the rows outside of one lack a class."""
         from sklearn.model_selection import check_cv
 
+        if isinstance(self.cv, str):
+            raise ValueError(
+                f"expected cv, a number of folds or a splitter, found {short(self.cv)}; a fitted model stays as it is "
+                "in CalibratedModel(FrozenEstimator(model)), with FrozenEstimator of scikit-learn, or give its "
+                "predictions p of other rows to a map, as calibstat.recalibration.PlattScaling().fit(p, y)"
+            )
         key = key_of(self.random_state)
         if isinstance(self.cv, int | np.integer):
             if label.size < 2 * self.cv:
                 raise ValueError(f"expected at least 2 rows in each of {self.cv} folds, found n_samples = {label.size}")
-            fold = folds_asked(self.cv, 1, key, X, label, None, None)[:, 0]
-        else:
-            fold = folds_asked(check_cv(self.cv), None, key, X, label, None, None)[:, 0]
+            return folds_asked(self.cv, 1, key, X, classes[label], None, None)[:, 0]
+        fold = folds_asked(check_cv(self.cv), None, key, X, label, None, None)[:, 0]
         for k in range(int(fold.max()) + 1):
             there = np.bincount(label[fold != k], minlength=classes.size)
             if there.min() == 0:
                 raise ValueError(
                     f"expected every class among the rows outside of each fold, found none of class "
-                    f"{short(classes.tolist()[int(there.argmin())])} outside of fold {k}"
+                    f"{short(classes.tolist()[int(there.argmin())])} outside of fold {k}; a number of folds as cv, or "
+                    "StratifiedKFold of scikit-learn, deals the rows of a class to several folds"
                 )
         return fold
 
@@ -225,7 +246,7 @@ def _checked(
 
     if y is None:
         raise ValueError("expected y, the classes; this estimator requires y to be passed, but the target y is None")
-    answers = column_or_1d(y, warn=True)
+    answers = column_or_1d(known_outcomes(y), warn=True)
     check_classification_targets(answers)
     check_consistent_length(X, answers)
     classes, label = np.unique(answers, return_inverse=True)
@@ -238,8 +259,25 @@ def _checked(
     return classes, label, np.asarray(sample_weight, np.float64)
 
 
-def _probabilities(model: Classifier, X: object, classes: np.ndarray) -> np.ndarray:
-    """Return the probabilities of a fitted model in the order of the classes, shape (n, K)."""
-    prob = predict(model, X)
-    order = [list(prob.columns).index(each) for each in classes.tolist()]
-    return prob.to_numpy(np.float64)[:, order]
+def _answers(model: Classifier, X: object, classes: np.ndarray) -> np.ndarray:
+    """Return the probabilities of a fitted model, or its scores, in the order of the classes, shape (n, K)."""
+    if hasattr(model, PROBABILITIES):
+        prob = predict(model, X)
+        order = [list(prob.columns).index(each) for each in classes.tolist()]
+        return prob.to_numpy(np.float64)[:, order]
+    score = np.asarray(getattr(model, SCORES)(X), np.float64)
+    if score.ndim == 1 and classes.size == 2:
+        return np.column_stack((np.zeros(score.size), score))
+    if score.ndim != 2 or score.shape[1] != classes.size:
+        raise ValueError(
+            f"expected a score of each of {classes.size} classes from {SCORES}, found shape {score.shape} of "
+            f"{type(model).__name__}"
+        )
+    return score
+
+
+def _scale_of(score: np.ndarray) -> float:
+    """Return the power of 2 that brings the largest score up or down to `FARTHEST` at most, 1 of usual scores."""
+    largest = float(np.abs(score).max())
+    usual = largest == 0 or 1 / FARTHEST <= largest <= FARTHEST
+    return 1.0 if usual else 2.0 ** float(np.floor(np.log2(FARTHEST / largest)))

@@ -13,6 +13,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -21,6 +22,7 @@ import numpy as np
 try:
     from numba import njit
     from numba.core import event
+    from numba.core.registry import CPUDispatcher
 except ModuleNotFoundError as error:
     if error.name != "numba":
         raise
@@ -29,6 +31,7 @@ except ModuleNotFoundError as error:
 # No code in C calls a kernel: without a function for it each takes less time to compile.
 OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+LONGEST_CALL = 2**25  # steps of a kernel in one call, about: tenths of a second, in which no interrupt is heard
 IN_ARRAYS: dict[str, Callable[..., Any]] = {}  # what `without_numba` named, by kernel
 
 
@@ -36,14 +39,28 @@ def jit(function: Kernel) -> Kernel:
     """Compile a function at its first call, and cache the result on disk if a folder for that can be written to."""
     if njit is None:
         return _silent(function)
+    kernel = _compiled(function)
+    kernel.__class__ = _Interruptible
+    return cast(Kernel, kernel)
+
+
+def _compiled(function: Callable[..., Any]) -> Any:
+    """Return the function of Numba that is compiled at its first call."""
     if _can_be_kept(Path(inspect.getfile(function)).parent):
         try:
-            return cast(Kernel, njit(cache=True, **OPTIONS)(function))
+            return njit(cache=True, **OPTIONS)(function)
         except RuntimeError as error:
             if "cannot cache" not in str(error):
                 raise
     _warn_once()
-    return cast(Kernel, njit(**OPTIONS)(function))
+    return njit(**OPTIONS)(function)
+
+
+def short_calls(size: int, steps: float | np.ndarray) -> list[tuple[int, int]]:
+    """Cut what takes so many steps, each or one by one, into calls of a kernel, between which an interrupt is heard."""
+    done = np.cumsum(np.broadcast_to(steps, size))
+    ends = np.searchsorted(done, np.arange(LONGEST_CALL, done.max(initial=0), LONGEST_CALL))
+    return list(pairwise([0, *np.unique(ends[ends > 0]).tolist(), size]))
 
 
 def without_numba(in_arrays: Callable[..., Any]) -> Callable[[Kernel], Kernel]:
@@ -86,6 +103,25 @@ def _warn_once() -> None:
 
 
 if njit is not None:
+    _call = CPUDispatcher.__call__
+
+    class _Interruptible(CPUDispatcher):
+        """A kernel that ends in KeyboardInterrupt if one comes while it runs.
+
+        Numba makes the arrays that a kernel returns in code of Python. There the interrupt is raised, and Numba returns
+        all the same, of which Python makes a SystemError, which nobody who waits for an interrupt catches.
+        """
+
+        def __call__(self, *arguments: object) -> object:
+            try:
+                return _call(self, *arguments)
+            except SystemError as error:
+                cause: BaseException | None = error
+                while isinstance(cause, SystemError):  # one for each array
+                    cause = cause.__cause__
+                if isinstance(cause, KeyboardInterrupt):
+                    raise cause from None
+                raise
 
     class _NoCollection(event.Listener):
         """Python looks for no cyclic garbage while a kernel is compiled.

@@ -11,6 +11,7 @@ import numpy as np
 
 from calibstat.data.checks import short
 from calibstat.data.in_words import InWords
+from calibstat.digits import settled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +80,7 @@ def _short(value: object) -> str:
     if isinstance(value, dict | tuple | list) and len(repr(value)) > LONGEST:
         return f"<{type(value).__name__} of {len(value)}>"
     if isinstance(value, float | np.floating):
-        return f"{value:.6g}"
+        return f"{settled(value):.6g}"
     return short(str(value) if isinstance(value, InWords) else value, LONGEST)
 
 

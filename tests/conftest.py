@@ -2,10 +2,13 @@
 
 import gc
 import os
+import re
+from itertools import compress
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker a core: BLAS threads beside them only wait on each other
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # processes that tests start load what the first of them compiled
 
+import durations
 import hypothesis
 import numpy as np
 import other_seeds
@@ -21,6 +24,7 @@ from command_line import (  # noqa: F401  pytest finds fixtures here
 
 import calibstat as cs
 
+LINES = durations.read()
 if other_seeds.SEED:
     other_seeds.use_other_seeds()
 pytest.register_assert_rewrite("measure_claims")  # its checks fail inside tests, with what they compared
@@ -53,12 +57,25 @@ def pytest_itemcollected(item):
         item.add_marker("slow")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Under another seed run the statistical tests alone."""
-    if other_seeds.SEED:
-        kept = [item for item in items if hasattr(item, "function") and other_seeds.is_statistical(item.function)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = kept
+    """Mark thorough tests; leave out what needs more than the package, and under another seed all but statistics."""
+    config.stash[durations.COLLECTED] = [item.nodeid for item in items]
+    measured = [item for item in items if not any(map(item.get_closest_marker, durations.APART))]
+    thorough = durations.thorough([item.nodeid for item in measured], LINES)
+    for item in measured:
+        if item.nodeid in thorough:
+            item.add_marker("thorough")
+    not_asked = {"site", "spark"} - set(re.findall(r"\w+", config.getoption("markexpr")))
+
+    def stays(item):
+        if other_seeds.SEED and not (hasattr(item, "function") and other_seeds.is_statistical(item.function)):
+            return False
+        return not any(map(item.get_closest_marker, not_asked))
+
+    kept = list(map(stays, items))
+    config.hook.pytest_deselected(items=[item for item, here in zip(items, kept, strict=True) if not here])
+    items[:] = compress(items, kept)
 
 
 @pytest.fixture
@@ -91,3 +108,16 @@ def unbinned(registry):
         return np.abs(residual).sum()
 
     return "unbinned"
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not read files and folders of which the plain run leaves out every test."""
+    if config.getoption("markexpr") == durations.PLAIN and durations.is_left_out(collection_path, LINES):
+        return True
+    return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for examples in docstrings of the package, and not of tests, which have none."""
+    return [found for found in (yield) if type(found) is pytest.Module]

@@ -134,7 +134,8 @@ def test_chosen_with_weights():
         ({"cv": 400}, (X, Y), "at least 2 rows in each of 400 folds"),
         ({"estimator": GaussianNB}, (X, Y), "expected an estimator, found the class GaussianNB"),
         ({}, (X, np.zeros(600)), "expected at least 2 classes in y, found 1 class"),
-        ({}, (X[:20], np.append(np.zeros(19), 1)), "none of class 1.0 outside of fold"),
+        ({}, (X[:20], np.append(np.zeros(19), 1)), "at least 2 rows with each class .* found 1 row with class 1.0"),
+        ({"cv": KFold(2)}, (X[:20], np.repeat([0, 1], 10)), "none of class 0 outside of fold 0; a number of folds"),
         ({}, (X, Y[:-1]), "inconsistent numbers of samples"),
         ({}, (X, Y, np.ones(3)), "expected one weight a row"),
         ({"cv": KFold(2).split(X[:300])}, (X, Y), "held out"),
@@ -143,6 +144,17 @@ def test_chosen_with_weights():
 def test_what_is_wrong_is_named(options, rows, found):
     with pytest.raises(ValueError, match=found):
         cs.CalibratedModel(**{"estimator": GaussianNB(), **options}).fit(*rows)
+
+
+def test_two_rows_of_a_class_are_enough_whatever_the_seed():
+    classes = np.repeat(["a", "b", "c"], (30, 28, 2))
+    for seed in (
+        5,
+        14,
+        18,
+    ):  # dealt without regard to classes both rows of "c" are in one fold, of these seeds below 20
+        model = cs.CalibratedModel(GaussianNB(), map="TemperatureScaling", random_state=seed).fit(X[:60], classes)
+        assert model.classes_.tolist() == ["a", "b", "c"]
 
 
 def test_it_has_to_be_fitted():

@@ -4,6 +4,7 @@ import ast
 import gc
 import linecache
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -19,7 +20,8 @@ from numba.core import event
 from numba.core.registry import CPUDispatcher
 
 import calibstat
-from calibstat.compiled import IN_ARRAYS, OPTIONS
+from calibstat import compiled
+from calibstat.compiled import IN_ARRAYS, OPTIONS, jit, short_calls
 
 FUNCTIONS = compiled_functions()
 
@@ -211,3 +213,43 @@ def test_without_a_home_nothing_is_left_in_the_folder_of_the_user(tmp_path, can_
     environment["PYTHONPATH"] = str(Path(calibstat.__file__).parents[1])
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=tmp_path, env=environment, check=True)
     assert [path.name for path in tmp_path.iterdir()] == left
+
+
+def _two_arrays(n: int) -> tuple[float, np.ndarray, np.ndarray]:
+    total = 0.0
+    for i in range(n):
+        total += np.sin(i)
+    return total, np.array([total]), np.zeros((2, 2))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that interrupts")
+def test_an_interrupt_within_a_kernel_is_one():
+    """The twin: of Numba alone it is a SystemError, which nobody who waits for an interrupt catches."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for kernel, error in ((jit(_two_arrays), KeyboardInterrupt), (njit(cache=True)(_two_arrays), SystemError)):
+            kernel(10)
+            found = []
+            for _ in range(3):
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, 0.002)
+                    for _ in range(1000):
+                        kernel(200_000)
+                except (KeyboardInterrupt, SystemError) as raised:
+                    found.append(type(raised))
+            assert len(found) == 3
+            assert error in found
+            assert error is SystemError or set(found) == {error}
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("steps", [1, 3, 50, 1000, np.array([1, 60, 1, 1, 200, 1, 30, 30, 30, 1])])
+def test_calls_of_a_kernel_are_short_and_leave_nothing_out(steps, monkeypatch):
+    monkeypatch.setattr(compiled, "LONGEST_CALL", 50)
+    of = np.broadcast_to(steps, 10)
+    calls = short_calls(10, steps)
+    assert [i for first, last in calls for i in range(first, last)] == list(range(10))
+    assert all(of[first:last].sum() <= 50 + of[first:last].max() for first, last in calls)
+    assert short_calls(0, 1) == [(0, 0)]

@@ -97,6 +97,21 @@ def test_intervals_of_classes_say_so_too(monkeypatch, caplog):
     assert any("draws of 400 rows and 3 classes" in record.getMessage() for record in caplog.records)
 
 
+def test_audits_say_so_too_and_give_the_same_numbers(monkeypatch, caplog):
+    rng = np.random.default_rng(1)
+    p = rng.random(100)
+    y, masks = rng.random(100) < p, rng.random((100, 40)) < 0.5
+    quiet = cs.audit(y, p, masks, n_resamples=99, rng=1)
+    assert not caplog.records
+    ticks = count(0, 4.0)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(ticks))
+    loud = cs.audit(y, p, masks, n_resamples=99, rng=1)
+    assert repr(quiet.to_dict()) == repr(loud.to_dict())
+    said = [record.getMessage() for record in caplog.records]
+    assert any("for 99 draws of 100 rows in 41 groups; fewer groups or n_jobs=-1 take less" in line for line in said)
+    assert any("for the comparison of 40 groups with the other rows" in line for line in said)
+
+
 def test_lines_go_to_standard_error_of_a_program_that_has_not_set_up_its_logs():
     code = "from calibstat.progress import logger; logger.warning('about %s for %s', '12 s', 'the work')"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

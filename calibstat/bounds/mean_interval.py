@@ -40,24 +40,26 @@ class MeanInterval(Interval):
     is_bounded: bool
     size: np.ndarray | None = None
 
+    @property
+    def is_one_row(self) -> bool:
+        """Whether one row, or one cluster, is all there is, which says nothing of how losses vary."""
+        return (self.n if self.size is None else self.size.size) < 2
+
     def high(self, tail: float) -> float:
+        if self.is_one_row:
+            return self.most if self.is_bounded else np.inf
         if np.isinf(self.most):
             return self.most
         return self.estimate + self._reach(self.most - self.estimate, self.third, tail)
 
     def low(self, draw: Draw, tail: float) -> float:
+        if self.is_one_row:
+            return self.least if self.is_bounded else -np.inf
         return self.estimate - self._reach(self.estimate - self.least, -self.third, tail)
-
-    def need_rows(self) -> None:
-        """Raise unless there are two rows at least: one says nothing of how losses vary."""
-        rows = self.n if self.size is None else self.size.size
-        if rows < 2:
-            raise ValueError(f"expected at least 2 rows for an interval of {self.title}, found {rows:g}")
 
     def _reach(self, largest: float, third: float, tail: float) -> float:
         from scipy.special import stdtrit
 
-        self.need_rows()
         size = self.size
         score = ScoreBound(float(stdtrit(self.n - 1, 1 - tail))) if size is None else ScoreBound.of_units(size, tail)
         return float(score.times(largest).reach(self.variance, third)) / self.n
@@ -184,8 +186,6 @@ def of_units(
 
 def interval_of_weighted_mean(outcome: np.ndarray, weight: np.ndarray, tail: float) -> tuple[float, float]:
     """Return the score interval of a weighted share of outcome 1, each end of which misses with probability `tail`."""
-    if outcome.size < 2:
-        return 0.0, 1.0
     interval = of_units("share", outcome, weight, np.arange(outcome.size), (0.0, 1.0), True)
     return interval.low(lambda: outcome, tail), interval.high(tail)
 

@@ -12,6 +12,7 @@ import numpy as np
 from calibstat.bounds.intervals import CLASSES_STEP, ComparableInterval, SeminormInterval
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.bounds.unit_sums import LARGEST
+from calibstat.in_order import first_largest
 
 
 class Reduction(NamedTuple):
@@ -34,7 +35,7 @@ class Reduction(NamedTuple):
 
 REDUCERS = {
     "mean": Reduction(partial(np.mean, axis=0), lambda of: np.full(of.size, 1 / of.size), lambda k: LARGEST / k),
-    "max": Reduction(partial(np.max, axis=0), lambda of: np.eye(of.size)[of.argmax()], lambda k: 1.0),
+    "max": Reduction(partial(np.max, axis=0), lambda of: np.eye(of.size)[first_largest(of)], lambda k: 1.0),
 }
 
 

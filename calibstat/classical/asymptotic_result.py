@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
+from calibstat.digits import settled
 from calibstat.result import Result
 
 ASYMPTOTIC_PVALUE = "the p-value comes from the limit for many rows"
@@ -53,7 +54,8 @@ class AsymptoticTestResult(Result):
         if self.df is not None:
             how += f" with {self.df} degree{'s' * (self.df != 1)} of freedom"
         return (
-            f"{self.method[0].upper()}{self.method[1:]} test of calibration by {self.measure} = {self.statistic:.4g}, "
-            f"{self.lens}, n = {self.n}: p = {self.pvalue:.3g} (approximate), {how}.\n"
+            f"{self.method[0].upper()}{self.method[1:]} test of calibration by {self.measure} = "
+            f"{settled(self.statistic):.4g}, "
+            f"{self.lens}, n = {self.n}: p = {settled(self.pvalue):.3g} (approximate), {how}.\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )

@@ -22,6 +22,7 @@ from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -96,13 +97,13 @@ class CalibrationBelt(Result):
         ]
 
     def __str__(self) -> str:
-        where = " and ".join(f"{side} it from {a:.3g} to {b:.3g}" for side, a, b in self.departures())
+        where = " and ".join(f"{side} it from {settled(a):.3g} to {settled(b):.3g}" for side, a, b in self.departures())
         kind = "external" if self.held_out else "internal"
         return (
             f"GiViTI calibration belt of degree {self.degree}, {kind} validation, {self.lens}, n = {self.n}: "
-            f"likelihood ratio {self.statistic:.4g}, "
-            f"p = {self.pvalue:.3g} (approximate, corrected for the choice of degree).\n"
-            f"The {100 * self.confidence_levels[-1]:.4g} % band "
+            f"likelihood ratio {settled(self.statistic):.4g}, "
+            f"p = {settled(self.pvalue):.3g} (approximate, corrected for the choice of degree).\n"
+            f"The {settled(100 * self.confidence_levels[-1]):.4g} % band "
             f"{'contains the diagonal everywhere' if not where else f'leaves the diagonal, {where}'}.\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
@@ -269,7 +270,8 @@ def _need_fitted(model: LogitPolynomial) -> None:
     if np.abs(score).max() > FITTED:
         raise ValueError(
             "expected predictions of a logistic regression fitted to these rows by maximum likelihood with "
-            f"held_out=False, found some whose intercept and slope are {np.abs(score).max():.2g} standard errors off"
+            f"held_out=False, found some whose intercept and slope are {settled(np.abs(score).max()):.2g} standard "
+            "errors off"
         )
 
 

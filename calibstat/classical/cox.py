@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
@@ -12,17 +13,20 @@ from numpy.typing import ArrayLike
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE, AsymptoticTestResult
 from calibstat.classical.binary_input import between, binary_input, need_held_out
-from calibstat.classical.logistic import Fit, LogitPolynomial, null_of_logit
+from calibstat.classical.logistic import Fit, LogitPolynomial, NoEnd, NoMaximum, null_of_logit
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
 from calibstat.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Numbers = dict[str, tuple[float, tuple[float, float]]]  # an estimate and its interval, by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,17 +96,17 @@ class CoxResult(Result):
 
     def __str__(self) -> str:
         def estimate(value: float, interval: tuple[float, float]) -> str:
-            return f"{value:.3g} (from {interval[0]:.3g} to {interval[1]:.3g})"
+            return f"{settled(value):.3g} (from {settled(interval[0]):.3g} to {settled(interval[1]):.3g})"
 
-        level = f"{100 * self.confidence_level:.4g} %"
+        level = f"{settled(100 * self.confidence_level):.4g} %"
         return (
             f"Cox calibration, {self.lens}, n = {self.n}, with {level} profile-likelihood intervals:\n"
             f"intercept if the slope is 1 = {estimate(self.in_the_large, self.in_the_large_interval)}, "
-            f"0 if calibrated: p = {self.in_the_large_test.pvalue:.3g};\n"
+            f"0 if calibrated: p = {settled(self.in_the_large_test.pvalue):.3g};\n"
             f"slope = {estimate(self.slope, self.slope_interval)}, "
-            f"1 if calibrated: p = {self.slope_test.pvalue:.3g};\n"
-            f"both together, likelihood ratio {self.joint_test.statistic:.4g} with 2 degrees of freedom: "
-            f"p = {self.joint_test.pvalue:.3g} (all approximate).\n"
+            f"1 if calibrated: p = {settled(self.slope_test.pvalue):.3g};\n"
+            f"both together, likelihood ratio {settled(self.joint_test.statistic):.4g} with 2 degrees of freedom: "
+            f"p = {settled(self.joint_test.pvalue):.3g} (all approximate).\n"
             f"Null hypothesis: {self.joint_test.null_hypothesis}"
         )
 
@@ -249,11 +253,26 @@ def cox(
     )  # fmt: skip
 
 
-def in_the_large(sample: Sample, confidence_level: float, what: str) -> tuple[float, tuple[float, float]]:
-    """Return the intercept if the slope is 1, and its interval; one distinct prediction is enough."""
-    model = LogitPolynomial.of(sample, 0, what)
-    fit, at_0 = model.fit(0), model.at(np.array([0.0]))[0]
-    return float(at_0 @ fit.coefficient), profile_interval(model, fit, at_0, 0.0, confidence_level)
+def line_numbers(
+    sample: Sample, what: str, interval: Callable[[LogitPolynomial, Fit, np.ndarray, float], tuple[float, float]]
+) -> Numbers:
+    """Return `in_the_large`, and if predictions differ `intercept` and `slope`, without those that have no maximum.
+
+    `interval` gets the model, the fit, the parameter as a linear function of the coefficients, and its value if all of
+    them are 0.
+    """
+    model = LogitPolynomial.of(sample, min(1, sample.value.size - 1), what)
+    fits = []
+    with suppress(NoMaximum):
+        for degree in range(model.degree + 1):
+            fits.append(model.fit(degree))
+    at_0, at_1 = model.at(np.array([0.0, 1.0]))
+    asked = {"intercept": (1, at_0, 0.0), "slope": (1, at_1 - at_0, 1.0), "in_the_large": (0, at_0[:1], 0.0)}
+    return {
+        name: (float(null + direction @ fits[degree].coefficient), interval(model, fits[degree], direction, null))
+        for name, (degree, direction, null) in asked.items()
+        if degree < len(fits)
+    }
 
 
 def profile_interval(
@@ -265,3 +284,13 @@ def profile_interval(
     drop = float(chdtri(1, 1 - confidence_level))
     low, high = (direction @ model.farthest(fit, sign * direction, drop) for sign in (-1, 1))
     return float(null + low), float(null + high)
+
+
+def profile_ends(
+    model: LogitPolynomial, fit: Fit, direction: np.ndarray, null: float, confidence_level: float
+) -> tuple[float, float]:
+    """Return this interval, from minus infinity to infinity where it has an end beyond double precision."""
+    try:
+        return profile_interval(model, fit, direction, null, confidence_level)
+    except NoEnd:
+        return -np.inf, np.inf

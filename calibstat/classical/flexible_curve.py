@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.classical.local_regression import MOST_VALUES, neighbours
-from calibstat.classical.logistic import CONVERGED, Derivatives, Fit, LogitPolynomial, log_likelihood, newton
+from calibstat.classical.logistic import CONVERGED, Derivatives, Fit, LogitPolynomial, NoMaximum, log_likelihood, newton
 from calibstat.classical.row_quantiles import row_quantiles
 from calibstat.data.sample import Sample
 from calibstat.result import Result
@@ -34,7 +34,8 @@ class FlexibleCurve(Result):
     low, high : ndarray, shape (201,), or None
         The ends of the pointwise band at each; None of rows with weights or in clusters.
     knots : ndarray, shape (5,), (4,), (3,) or (0,)
-        The knots, as log-odds; none of a straight line, Cox's.
+        The knots, as log-odds; none of a straight line, Cox's, and where no curve is the most likely one: then
+        `frequency`, `low` and `high` are nan.
     """
 
     prediction: np.ndarray
@@ -51,6 +52,8 @@ class FlexibleCurve(Result):
         return pd.DataFrame({name: column for name, column in columns.items() if column is not None})
 
     def __str__(self) -> str:
+        if np.isnan(self.frequency).any():
+            return "none, because no curve is the most likely one"
         if self.prediction.size == 1:
             return "a constant: all predictions are equal"
         what = f"restricted cubic spline of the log-odds, {self.knots.size} knots" if self.knots.size else "Cox's line"
@@ -60,13 +63,18 @@ class FlexibleCurve(Result):
 def flexible_curve(sample: Sample, confidence_level: float | None) -> tuple[FlexibleCurve, np.ndarray]:
     """Return the curve, and its frequency at each distinct prediction, shape (m,).
 
-    Predictions are between 0 and 1, and some line fits. Without a level there is no band.
+    Predictions are between 0 and 1. Without a level there is no band. All is nan where there is no line.
     """
     from scipy.special import expit, logit, ndtri
 
     at = logit(sample.value)
-    basis, fit = _with_most_knots(at, sample)
     drawn = np.linspace(sample.value[0], sample.value[-1], POINTS if at.size > 1 else 1)
+    try:
+        basis, fit = _with_most_knots(at, sample)
+    except NoMaximum:
+        nothing = np.full(drawn.size, np.nan)
+        ends = None if confidence_level is None else nothing
+        return FlexibleCurve(drawn, nothing, ends, ends, np.empty(0)), np.full(at.size, np.nan)
     columns = basis.at(logit(drawn))
     eta = logit(drawn) + columns @ fit.coefficient
     band: tuple[np.ndarray | None, np.ndarray | None] = (None, None)

@@ -32,15 +32,17 @@ class LikelihoodIndices:
 
     @classmethod
     def of(cls, sample: Sample, intercept: float, slope: float) -> LikelihoodIndices:
-        """Return the indices of predictions between 0 and 1 with Cox's intercept and slope.
+        """Return the indices of predictions between 0 and 1 with Cox's intercept and slope, nan if there is no line.
 
         Predictions that are all equal tell no row from another: then R² is 0, D is -1 / n, and the line has an
-        intercept alone.
+        intercept alone. Where only one outcome was observed all are nan.
         """
         from scipy.special import chdtrc, logit, xlog1py, xlogy
 
         _, count, positives = sample.arrays
         n, events = float(count.sum()), float(positives.sum())
+        if not 0 < events < n:
+            return cls(math.nan, math.nan, math.nan, math.nan)
         at = logit(sample.value)
 
         def log_likelihood(eta: np.ndarray) -> float:
@@ -50,12 +52,12 @@ class LikelihoodIndices:
         of_predictions = log_likelihood(at)
         if at.size > 1:
             gained, coefficients = of_predictions - of_mean, 2
-            of_line = log_likelihood(intercept + slope * at)
+            of_line = math.nan if math.isnan(slope) else log_likelihood(intercept + slope * at)
         else:
             gained, coefficients, of_line = 0.0, 1, of_mean
-        missed = max(2 * (of_line - of_predictions), 0.0)
+        missed = float(np.maximum(2 * (of_line - of_predictions), 0.0))
         return cls(
-            r2=float(np.expm1(-2 * gained / n) / np.expm1(2 * of_mean / n)) if 0 < events < n else math.nan,
+            r2=float(np.expm1(-2 * gained / n) / np.expm1(2 * of_mean / n)),
             discrimination=(2 * gained - 1) / n,
             unreliability=(missed - coefficients) / n,
             pvalue=float(chdtrc(coefficients, missed)),

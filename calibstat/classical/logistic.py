@@ -34,6 +34,14 @@ _NO_INFORMATION = 1e-100
 Derivatives = tuple[float, np.ndarray, np.ndarray]  # log-likelihood, gradient, information
 
 
+class NoMaximum(ValueError):
+    """No coefficients are the most likely ones."""
+
+
+class NoEnd(ValueError):
+    """A region of likelihood reaches farther than double precision does."""
+
+
 @dataclass(frozen=True)
 class Fit:
     """A maximum of the likelihood: coefficients, the information there and the log-likelihood."""
@@ -79,8 +87,10 @@ class LogitPolynomial:
         # keeps digits where few predictions hold all the information
         self.centre = np.average(points.logit, weights=weight)
         scaled = np.sqrt(np.abs(weight))[:, None] * self._powers(points.logit)
-        self.triangle = np.linalg.qr(scaled, mode="r")
-        told = np.abs(np.diag(self.triangle))
+        # rows that tell next to nothing come last: above others, rounding of these would stand in their place
+        triangle = np.linalg.qr(scaled[np.argsort(-np.abs(weight), kind="stable")], mode="r")
+        self.triangle = np.asarray(triangle) * np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
+        told = np.diag(self.triangle)
         if told.min() < _NO_INFORMATION * max(told.max(), 1.0):
             raise ValueError(
                 f"expected predictions that leave outcomes open for {what}, found so near to 0 and 1 that they tell "
@@ -140,10 +150,21 @@ class LogitPolynomial:
         fit, converged = self.climb(degree)
         if converged:
             return fit
-        raise ValueError(
-            f"expected outcomes that overlap for {self.what}; found that a polynomial of degree {degree} in the logit "
-            "of the prediction separates the two outcomes, so that there is no maximum "
-            "likelihood estimate"
+        for outcome, rows in ((0, self.positives), (1, self.count - self.positives)):
+            if not rows.any():
+                raise NoMaximum(
+                    f"expected both outcomes for {self.what}, found outcome {outcome} alone, so that no line or curve "
+                    "is the most likely one"
+                )
+        raise NoMaximum(
+            f"expected outcomes that overlap for {self.what}, found "
+            + (
+                "predictions that separate them: every outcome is 1 on one side of some prediction and 0 on the other, "
+                "so that the most likely line is infinitely steep"
+                if degree == 1
+                else f"that a curve separates them, a polynomial of degree {degree} in the log-odds of the prediction, "
+                "so that the most likely one is infinitely steep"
+            )
         )
 
     def climb(self, degree: int, converged: float = CONVERGED) -> tuple[Fit, bool]:
@@ -219,9 +240,9 @@ class LogitPolynomial:
             at = guess if inside < guess < farthest else (inside + farthest) / 2
         raise self._no_end()
 
-    def _no_end(self) -> ValueError:
+    def _no_end(self) -> NoEnd:
         """Return the error of a region of likelihood that reaches farther than double precision does."""
-        return ValueError(
+        return NoEnd(
             f"expected outcomes that bound the interval for {self.what}; found coefficients as far away as double "
             "precision reaches that explain the outcomes almost as well as the best ones: too few predictions have "
             "both outcomes"

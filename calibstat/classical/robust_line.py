@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.bounds.score_bound import ScoreBound
-from calibstat.classical.logistic import LogitPolynomial
+from calibstat.classical.cox import Numbers, line_numbers
+from calibstat.classical.logistic import Fit, LogitPolynomial
 from calibstat.data.sample import Sample
 from calibstat.data.weighted_sample import WeightedSample
 
-Numbers = dict[str, tuple[float, tuple[float, float]]]  # an estimate and its interval, by name
 _NO_INFORMATION = 1e-9  # share of the information that is left without a cluster, in some direction, which is none
 
 
 def robust_line(sample: WeightedSample, unit: np.ndarray, miss: float) -> Numbers:
-    """Return `in_the_large`, and if predictions differ `intercept` and `slope`, with intervals.
+    """Return `in_the_large`, and if predictions differ `intercept` and `slope`, as `line_numbers` does, with intervals.
 
     The estimates maximise the weighted likelihood. They are off by about the sum of what each cluster adds to them, and
     the variance of that sum is estimated by leaving out one cluster at a time, to first order: with the information A,
@@ -22,37 +22,14 @@ def robust_line(sample: WeightedSample, unit: np.ndarray, miss: float) -> Number
     s_g (a jackknife, Bell and McCaffrey 2002). Student's quantile has the degrees of freedom of a sum of squares of
     such sizes. `unit` numbers the cluster of each row from 0; each end misses with probability `miss`.
     """
-    model = LogitPolynomial.of(_of_counts(sample), min(1, sample.value.size - 1), "validation")
     z = ScoreBound.of_units(np.bincount(unit, sample.weight), miss).z
-    at_0, at_1 = model.at(np.array([0.0, 1.0]))
-    large = _with_interval(model, 0, sample, unit, z, at_0[:1], 0.0)
-    if model.degree == 0:
-        return {"in_the_large": large}
-    return {
-        "in_the_large": large,
-        "intercept": _with_interval(model, 1, sample, unit, z, at_0, 0.0),
-        "slope": _with_interval(model, 1, sample, unit, z, at_1 - at_0, 1.0),
-    }
 
+    def ends(model: LogitPolynomial, fit: Fit, direction: np.ndarray, null: float) -> tuple[float, float]:
+        estimate = float(null + direction @ fit.coefficient)
+        reach = z * float(np.sqrt(left_out_variance(model, fit.coefficient, sample, unit, direction)))
+        return estimate - reach, estimate + reach
 
-def _of_counts(sample: WeightedSample) -> Sample:
-    return Sample(sample.value, sample.count, sample.positives, "weights")
-
-
-def _with_interval(
-    model: LogitPolynomial,
-    degree: int,
-    sample: WeightedSample,
-    unit: np.ndarray,
-    z: float,
-    direction: np.ndarray,
-    null: float,
-) -> tuple[float, tuple[float, float]]:
-    """Return a linear function of the coefficients, added to its value if calibrated, with its interval."""
-    coefficient = model.fit(degree).coefficient
-    estimate = float(null + direction @ coefficient)
-    reach = z * float(np.sqrt(left_out_variance(model, coefficient, sample, unit, direction)))
-    return estimate, (estimate - reach, estimate + reach)
+    return line_numbers(Sample(sample.value, sample.count, sample.positives, "weights"), "validation", ends)
 
 
 def left_out_variance(

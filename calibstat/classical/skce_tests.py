@@ -16,6 +16,7 @@ from calibstat.data.checks import is_among
 from calibstat.data.lenses import canonical
 from calibstat.data.models import Predicted
 from calibstat.data.predictions import Predictions
+from calibstat.digits import settled
 from calibstat.inference.p_values import p_value
 from calibstat.measures.skce import SKCE, block_values, kernel_arguments, rows_of_block, signed_sums
 from calibstat.resampling import Draws, Stage
@@ -197,6 +198,6 @@ def _by_normal_limit(value: np.ndarray, size: int) -> tuple[float, float]:
     if value.size < 2:
         raise ValueError(f"expected at least 2 blocks of {size} rows, found {value.size}")
     if np.ptp(value) <= 100 * np.finfo(float).eps:  # a spread of rounding errors is none
-        raise ValueError(f"expected blocks of different values, found {value[0]:.6g} in all {value.size}")
+        raise ValueError(f"expected blocks of different values, found {settled(value[0]):.6g} in all {value.size}")
     mean = float(value.mean())
     return mean, float(ndtr(-mean / (value.std(ddof=1) / np.sqrt(value.size))))

@@ -22,6 +22,9 @@ from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
+from calibstat.in_order import first_smallest
+from calibstat.inference.p_values import tie
 from calibstat.measures.bins import uniform_cells
 from calibstat.resampling.rng import Rng
 from calibstat.result import Result, read_only
@@ -68,11 +71,11 @@ class TCalResult(Result):
     n_resamples: int
 
     def __str__(self) -> str:
-        best = int(np.argmin(self.scale_pvalue))
+        best = int(first_smallest(self.scale_pvalue))
         return (
             f"T-Cal over {self.n_bins.size} scales of {self.n_bins[0]} to {self.n_bins[-1]} bins, {self.lens}, "
-            f"n = {self.n}: p = {self.pvalue:.3g}, {self.n_resamples} resamples; the scale with the smallest "
-            f"p-value has {self.n_bins[best]} bins, squared error {self.squared_error[best]:.4g}.\n"
+            f"n = {self.n}: p = {settled(self.pvalue):.3g}, {self.n_resamples} resamples; the scale with the smallest "
+            f"p-value has {self.n_bins[best]} bins, squared error {settled(self.squared_error[best]):.4g}.\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
 
@@ -260,8 +263,7 @@ def ranks(table: np.ndarray) -> np.ndarray:
     """
     rank = np.empty(table.shape)
     for k, column in enumerate(table.T):
-        tolerance = 100 * np.finfo(float).eps * np.maximum(1.0, np.abs(column))
-        rank[:, k] = (column.size - np.searchsorted(np.sort(column), column - tolerance)) / column.size
+        rank[:, k] = (column.size - np.searchsorted(np.sort(column), column - tie(column))) / column.size
     return rank
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Never, Unpack, overload
 
 import numpy as np
@@ -11,14 +13,14 @@ from numpy.typing import ArrayLike
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.area_interval import area_interval
 from calibstat.classical.binary_input import between, binary_input, open_rows
-from calibstat.classical.cox import cox, in_the_large
+from calibstat.classical.cox import Numbers, line_numbers, profile_ends
 from calibstat.classical.flexible_curve import flexible_curve
 from calibstat.classical.likelihood_indices import LikelihoodIndices
 from calibstat.classical.local_regression import SMOOTHER, lowess
-from calibstat.classical.robust_line import Numbers, robust_line
+from calibstat.classical.robust_line import robust_line
 from calibstat.classical.row_quantiles import row_quantiles
 from calibstat.classical.spiegelhalter import spiegelhalter_z
-from calibstat.classical.validation_result import OF_COUNTED_ROWS, Interval, Validation
+from calibstat.classical.validation_result import OF_COUNTED_ROWS, OF_THE_LINE, Interval, Validation, reasons
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level
 from calibstat.data.data_notes import auc
@@ -26,6 +28,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
+from calibstat.data.single_precision import edges_for
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.unit_rows import UnitRows
@@ -92,12 +95,12 @@ def validate(
     Raises
     ------
     ValueError
-        If the data are not as described, outcomes are separated so that there is no intercept or slope (`cox` says
-        when), there are fewer than two rows, or an argument is wrong.
+        If the data are not as described, or an argument is wrong.
 
     Notes
     -----
-    No null hypothesis: these are estimates; `calibration_test` tests, and `confidence_interval` bounds errors.
+    No null hypothesis: these are estimates; `calibration_test` tests, and `confidence_interval` bounds errors. Numbers
+    that these rows do not have, such as an AUC of one outcome, are nan, and `missing` says why.
     The intervals: of the mean outcome by Clopper and Pearson, for the average probability of these rows given their
     predictions (Hoeffding 1956; rows may differ), and O/E is it over the mean prediction; of intercepts and slope by
     profile likelihood, approximate; of the Brier score the honest one of `confidence_interval`; of the AUC DeLong's,
@@ -168,7 +171,7 @@ def validate(
         if units is None
         else _of_units(seen, units, clip, confidence_level)
     )
-    estimate = {"intercept": np.nan, "slope": np.nan} | {name: number for name, (number, _) in line.items()}
+    estimate = dict.fromkeys(OF_THE_LINE, np.nan) | {name: number for name, (number, _) in line.items()}
     smoothed = lowess(sample)
     error = np.abs(np.interp(value, *smoothed) - value)
     order = np.argsort(error, kind="stable")
@@ -177,7 +180,7 @@ def validate(
     indices = LikelihoodIndices.of(open_sample, estimate["intercept"], estimate["slope"])
     of_noise, pvalues = _of_noise(sample, indices) if units is None else (dict.fromkeys(OF_COUNTED_ROWS, np.nan), {})
     brier = Brier().estimate(sample)
-    return Validation(
+    found = Validation(
         observed=observed,
         predicted=predicted,
         ratio=observed / predicted,
@@ -210,6 +213,7 @@ def validate(
         drawn="rows" if units is None else units.drawn,
         **seen.annotations(),
     )
+    return replace(found, missing=reasons(found, units is None, open_sample.value.size > 1))
 
 
 def _of_counts(
@@ -227,14 +231,7 @@ def _of_counts(
     }
     of_area = area_interval(sample.count, sample.positives, area, confidence_level)
     intervals |= {} if of_area is None else {"auc": of_area}
-    if open_sample.value.size == 1:
-        return intervals, {"in_the_large": in_the_large(open_sample, confidence_level, "validation")}
-    line = cox(open_sample, held_out=True, confidence_level=confidence_level)
-    return intervals, {
-        "in_the_large": (line.in_the_large, line.in_the_large_interval),
-        "intercept": (line.intercept, line.intercept_interval),
-        "slope": (line.slope, line.slope_interval),
-    }
+    return intervals, line_numbers(open_sample, "validation", partial(profile_ends, confidence_level=confidence_level))
 
 
 def _of_noise(sample: Sample, indices: LikelihoodIndices) -> tuple[dict[str, float], dict[str, float]]:
@@ -246,7 +243,8 @@ def _of_noise(sample: Sample, indices: LikelihoodIndices) -> tuple[dict[str, flo
         "unreliability": indices.unreliability,
         "quality": indices.discrimination - indices.unreliability,
     }
-    return numbers, {"unreliability": indices.pvalue} | ({} if np.isnan(z) else {"spiegelhalter_z": pvalue})
+    pvalues = {"unreliability": indices.pvalue, "spiegelhalter_z": pvalue}
+    return numbers, {name: each for name, each in pvalues.items() if not np.isnan(each)}
 
 
 def _of_units(
@@ -264,5 +262,6 @@ def _of_units(
 
 def _histogram(sample: Sample) -> np.ndarray:
     """Return the rows with outcome 0 and with outcome 1 in bins of predictions of equal width, shape (2, BINS)."""
-    place = np.minimum((sample.value * BINS).astype(np.int64), BINS - 1)
+    edge = edges_for(sample.value, np.arange(1, BINS) / BINS)
+    place = np.searchsorted(edge, sample.value, "right")
     return np.stack([np.bincount(place, w, BINS) for w in (sample.count - sample.positives, sample.positives)])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calibstat.classical.flexible_curve import FlexibleCurve
 from calibstat.data.named_lens import NamedLens
+from calibstat.digits import settled, writer
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ PERFECT = {
     "spiegelhalter_z": 0.0,
     "unreliability": 0.0,
 }
+OF_THE_LINE = ("in_the_large", "intercept", "slope")
 OF_COUNTED_ROWS = ("spiegelhalter_z", "discrimination", "unreliability", "quality")
 
 
@@ -59,13 +61,14 @@ class Validation(NotedResult):
         Observed over expected number of events, O/E; 1 if calibrated.
     in_the_large, intercept, slope : float
         Of Cox's logistic recalibration: the intercept if the slope is 1, then both; 0, 0 and 1 if calibrated.
-        Intercept and slope are nan if all predictions are equal, through which there is no line.
+        nan where there is no line: of one outcome alone; and intercept and slope where all predictions are equal, or
+        separate the outcomes.
     ici, e50, e90, emax : float
         Mean, median, 90 % quantile and maximum over the rows of the absolute difference of the smoothed frequency of
         events (`lowess`) and the prediction. They are above 0 by noise alone, also if calibrated.
     eci : float
         Estimated calibration index, 100 / n times the sum over the rows of (p - c(p))², p the prediction and c the
-        flexible curve: from 0 to 100, and above 0 by noise alone.
+        flexible curve: from 0 to 100, and above 0 by noise alone; nan where there is no curve.
     brier, scaled_brier : float
         The Brier score b, and 1 - b / (o (1 - o)) with o the mean outcome: 0 for always predicting o, 1 for perfect
         predictions; nan if only one outcome was observed.
@@ -74,7 +77,8 @@ class Validation(NotedResult):
         or 1, and of rows with weights or in clusters.
     auc : float
         Probability that a row with outcome 1 has a larger prediction than one with outcome 0, ties counting half: 1/2
-        if all predictions are equal. Of more than two classes outcome 1 is that the most likely class is observed.
+        if all predictions are equal, nan if only one outcome was observed. Of more than two classes outcome 1 is that
+        the most likely class is observed.
     r2 : float
         Nagelkerke's R² of the predictions as they are: 0 for always predicting o, 1 for perfect predictions, below 0
         for worse ones than o.
@@ -84,8 +88,9 @@ class Validation(NotedResult):
         or in clusters: 1 and 2 are what noise adds to x where rows are independent and count once.
     intervals : dict
         The interval of each number that has one, by its name: `observed`, `ratio`, `in_the_large`, `intercept`,
-        `slope`, `brier`, `auc`; without `intercept` and `slope` if these are nan, and without `auc` of rows with
-        weights or in clusters, with fewer than two rows of an outcome, or if all predictions are equal.
+        `slope`, `brier`, `auc`; without those that are nan, and without `auc` of rows with weights or in clusters, with
+        fewer than two rows of an outcome, or if all predictions are equal. An interval of the line is infinite where
+        double precision reaches none of its ends.
     pvalues : dict
         Approximate p-values, of `unreliability` (likelihood ratio, intercept 0 and slope 1, as of `cox`) and of
         `spiegelhalter_z`, two-sided; empty of rows with weights or in clusters.
@@ -106,6 +111,8 @@ class Validation(NotedResult):
         Rows, and those with outcome 1, whatever their weights.
     drawn : str
         What the intervals take as independent: "rows", or clusters, with their number and sizes.
+    missing : dict of str to str
+        Why numbers are nan, by name: {"auc": "needs both outcomes"}.
     """
 
     observed: float
@@ -138,6 +145,7 @@ class Validation(NotedResult):
     n: int
     events: int
     drawn: str = "rows"
+    missing: dict[str, str] = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with a row for each number: its estimate, interval, value if calibrated and p-value."""
@@ -159,23 +167,31 @@ class Validation(NotedResult):
 
     def __str__(self) -> str:
         of = "" if self.drawn == "rows" else f" in {self.drawn}"
-        level = f"{100 * self.confidence_level:.4g} % intervals"
+        level = f"{settled(100 * self.confidence_level):.4g} % intervals"
         lines = [f"{self.n} rows{of}, {self.events} events, {self.lens}; {level}."]
         for name, title in TITLES.items():
             value = getattr(self, name)
-            lines.append(f"{title:<25} {value:8.4f}{self._beside(name) if np.isfinite(value) else self._why_not(name)}")
+            beside = f"  {self.missing[name]}" if name in self.missing else self._beside(name)
+            lines.append(f"{title:<25} {settled(value):8.4f}{beside}")
         return "\n".join([*lines, f"Smoothed by {self.smoother}.", f"ECI is of the flexible curve: {self.flexible}."])
 
     def _beside(self, name: str) -> str:
         """Write what stands behind a number: its interval, its value if calibrated, its p-value."""
-        ends = "  ({:.3g} to {:.3g})".format(*self.intervals[name]) if name in self.intervals else ""
+        ends = "  ({} to {})".format(*map(writer(".3g"), self.intervals[name])) if name in self.intervals else ""
         wished = f"  {PERFECT[name]:g} if calibrated" if name in PERFECT else ""
-        return ends + wished + (f", p = {self.pvalues[name]:.2g}" if name in self.pvalues else "")
+        return ends + wished + (f", p = {settled(self.pvalues[name]):.2g}" if name in self.pvalues else "")
 
-    def _why_not(self, name: str) -> str:
-        """Return the reason why a number is missing."""
-        if name in ("intercept", "slope"):
-            return "  needs predictions that differ"
-        if self.drawn == "rows" and self.effective_n is None:
-            return "  needs a prediction other than 0, 1/2 and 1"
-        return "  needs rows that are independent and count once"
+
+def reasons(found: Validation, are_counted: bool, differ: bool) -> dict[str, str]:
+    """Return why numbers are nan: of rows that count once or not, and of predictions that differ or not."""
+
+    def needed(name: str) -> str:
+        if name in OF_COUNTED_ROWS and not are_counted:
+            return "needs rows that are independent and count once"
+        if name == "spiegelhalter_z":
+            return "needs a prediction other than 0, 1/2 and 1"
+        if not 0 < found.events < found.n:
+            return "needs both outcomes"
+        return "needs predictions that do not separate the outcomes" if differ else "needs predictions that differ"
+
+    return {name: needed(name) for name in TITLES if np.isnan(getattr(found, name))}

@@ -267,17 +267,17 @@ def compare_models(
         from calibstat import MEASURES, compare
         from calibstat.cli.input_files import in_units, models_in_batches, read_models, read_units
         from calibstat.cli.lens_syntax import view
-        from calibstat.data.checks import unknown_name
         from calibstat.data.predictions import Predictions
         from calibstat.inference.comparing.compare import DEFAULT
         from calibstat.inference.comparing.compare_by_counts import FROM_CELLS
+        from calibstat.measures.kinds.registry import unknown_measure
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import say_comparison
 
         if len(prob) < 2:
             raise ValueError("expected --prob for two models or more, found one")
         if measure is not None and measure not in MEASURES:
-            raise unknown_name("a measure", measure, MEASURES)
+            raise unknown_measure(measure)
         settings: dict[str, Any] = {"measure": measure}
         plain = method == "bootstrap" and measure in (None, *FROM_CELLS) and not (lens or cluster or folds or weight)
         summed = models_in_batches(file, label, prob, reading) if plain else None
@@ -309,7 +309,7 @@ def compare_models(
         )
         parts: list[str | Table] = [say_comparison(comparison), table_of_models(comparison), table_of_pairs(comparison)]
         parts += [comparison.note] if comparison.note else []
-        counts = f"{comparison.n[0]:,} rows, {len(comparison.names)} models"
+        counts = f"{words.number_of('row', comparison.n[0])}, {len(comparison.names)} models"
         data = words.Brief(f"{counts}, {comparison.lens}. {how}".strip() + in_units(units))
         caution = words.SCORES + words.units(cluster is not None)
         null = f"Null hypothesis of each pair: {comparison.null_hypothesis}."

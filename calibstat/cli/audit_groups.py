@@ -94,6 +94,7 @@ def audit_groups(
                 need_input_kept(file, *(out / each.name for each in saved))
             sentences.append(written(out, saved))
         sentences += [f"Left out: {one.left_out}."] if one.left_out else []
-        about = f"{one.n:,} rows, {len(one.names):,} groups by {', '.join(by)}, {one.lens}. {how}".strip()
+        counts = f"{words.number_of('row', one.n)}, {words.number_of('group', len(one.names))}"
+        about = f"{counts} by {', '.join(by)}, {one.lens}. {how}".strip()
         details = [one.promise, f"Null hypothesis: {one.null_hypothesis}"]
         return Answer(sentences, words.Brief(about), words.ROWS, details, results=audits)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibstat.cli.csv_rows import check_cells
 from calibstat.cli.file_checks import check_size
-from calibstat.cli.text_files import CELLS, check_expanded, kind_of, separator
+from calibstat.cli.formats.cell_format import format_of
+from calibstat.cli.formats.csv_rows import check_cells
+from calibstat.cli.formats.text_files import CELLS, check_expanded, kind_of
+from calibstat.data.validation import ready
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +41,8 @@ def mixed_batches(file: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
     import pandas as pd
 
     if kind_of(file) in CELLS:
-        with pd.read_csv(file, sep=separator(file), usecols=list(columns), chunksize=ROWS, dtype=str) as batches:
+        how = format_of(file).of_pandas
+        with pd.read_csv(file, usecols=list(columns), chunksize=ROWS, dtype=str, **how) as batches:
             yield from batches
         return
     from pyarrow import parquet
@@ -64,9 +67,9 @@ def _of_cells(file: Path, columns: Sequence[str]) -> Batches:
     import pandas as pd
 
     check_expanded(file)
-    between = separator(file)
-    check_cells(file, between)
-    with pd.read_csv(file, sep=between, usecols=list(columns), chunksize=ROWS, low_memory=False) as batches:
+    written = format_of(file)
+    check_cells(file, written)
+    with pd.read_csv(file, usecols=list(columns), chunksize=ROWS, **written.of_pandas) as batches:
         for batch in batches:
             yield [_as_floats(batch[name].to_numpy(), name) for name in columns]
 
@@ -100,4 +103,4 @@ def _as_floats(column: np.ndarray, name: str) -> np.ndarray:
     """
     if column.dtype.kind not in "iuf":
         raise ValueError(f"expected numbers in column {name!r}, found {column.dtype}")
-    return np.ascontiguousarray(column, np.float64)
+    return ready(column, np.float64)

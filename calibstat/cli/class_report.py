@@ -9,6 +9,8 @@ import numpy as np
 from calibstat.cli.findings import Finding
 from calibstat.data import lenses
 from calibstat.data.predictions import Predictions
+from calibstat.digits import settled
+from calibstat.in_order import in_order
 from calibstat.inference.calibration_test_results import ClassWiseTestResult
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.estimate import estimate
@@ -56,7 +58,7 @@ class ClassFindings:
     def shown(self) -> np.ndarray:
         """Return the classes that fit into a printed table: all, or those with the smallest p-values first."""
         k = len(self.test.names)
-        return np.arange(k) if k <= _MOST_CLASSES else np.argsort(self.test.pvalue, kind="stable")[:_MOST_CLASSES]
+        return np.arange(k) if k <= _MOST_CLASSES else in_order(self.test.pvalue)[:_MOST_CLASSES]
 
 
 def assess_classes(
@@ -96,7 +98,7 @@ def say_classes(findings: ClassFindings) -> list[str]:
     note = f"p (Holm) is p made larger because {k:,} classes were tested."
     if k > shown.size:
         least = findings.test.pvalue[shown[-1]]
-        more = f"{k - shown.size:,} more have p of at least {least:.3g} (--format json has all)"
+        more = f"{k - shown.size:,} more have p of at least {settled(least):.3g} (--format json has all)"
         note = f"The {shown.size} classes with the smallest p; {more}. {note}"
     if findings.error is not findings.bound:
         note = whose_p(findings.bound.name, findings.title[:1].lower() + findings.title[1:]) + note

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from calibstat.cli.features_and_periods import check_features, with_dates
 from calibstat.cli.file_checks import readable
+from calibstat.cli.formats.cell_format import format_of
+from calibstat.cli.formats.text_files import CELLS, kind_of
 from calibstat.cli.input_files import add_batches, choose, columns_of
 from calibstat.cli.large.parts import check_columns, number_of_rows, parts_of
 from calibstat.cli.large.rows_of_groups import FeatureLevels, GroupCounts, values_in
 from calibstat.cli.large.rows_of_models import MOST_ROWS
 from calibstat.cli.reading import Reading
-from calibstat.cli.text_files import CELLS, kind_of
+from calibstat.digits import settled
 from calibstat.inference.auditing.audit_counts import audit_counts
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.resampling import Draws
@@ -47,9 +49,9 @@ def audits_in_batches(
     check_columns(parts, map(columns_of, parts), by)
     with readable(file):
         values = values_in(parts, by)
-    as_text = kind_of(parts[0]) in CELLS
+    decimal = format_of(parts[0]).decimal if kind_of(parts[0]) in CELLS else None
     features = {
-        name: FeatureLevels(name, each, typed(name, each.index, as_text), n_quantiles) for name, each in values.items()
+        name: FeatureLevels(name, each, typed(name, each.index, decimal), n_quantiles) for name, each in values.items()
     }
     counts = GroupCounts(parts, features, len(columns))
     if not add_batches(counts, file, label, columns, reading):
@@ -59,17 +61,20 @@ def audits_in_batches(
         levels, rows, n_cells, moved = counts.counts(k)
         draws = Draws.of(rng, n_resamples, -1)
         audits[name] = audit_counts(levels, **rows, draws=draws, **options)
-        cells += [f"{name} in {n_cells:,} cells, which moved them by at most {moved:.1e}"] * (n_cells > 0)
+        cells += [f"{name} in {n_cells:,} cells, which moved them by at most {settled(moved):.1e}"] * (n_cells > 0)
     exact = ". Rows, outcomes and mean predictions of groups are exact."
     return audits, f"Predictions were counted: {'; '.join(cells)}{exact}" if cells else ""
 
 
-def typed(name: str, values: pd.Index, as_text: bool) -> pd.Series:
-    """Return values as what they mean: texts of a file of cells as pandas reads all of them, and dates as dates."""
+def typed(name: str, values: pd.Index, decimal: str | None) -> pd.Series:
+    """Return values as what they mean: texts of a file of cells as pandas reads all of them, and dates as dates.
+
+    `decimal` is the sign before decimals in a file of cells, None of another file.
+    """
     import pandas as pd
 
     column = pd.Series(values, name=name)
-    if as_text:
-        text = StringIO(column.to_frame().to_csv(index=False))
-        column = pd.read_csv(text, skip_blank_lines=False, low_memory=False)[name]
+    if decimal is not None:
+        text = StringIO(column.to_frame().to_csv(index=False, sep=";"))
+        column = pd.read_csv(text, skip_blank_lines=False, low_memory=False, decimal=decimal, sep=";")[name]
     return with_dates(column)

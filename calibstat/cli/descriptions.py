@@ -16,6 +16,8 @@ from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, M
 from calibstat.cli.printed_tables import table
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import about_models, one_line_errors, written
+from calibstat.digits import settled
+from calibstat.in_order import first_smallest
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -73,7 +75,7 @@ def decompose_scores(
         grid = table("Model", f">{score}", ">miscalibration", ">discrimination", ">uncertainty")
         for name, each in decompositions.items():
             grid.add_row(name, *map(number, (each.score, each["mcb"], each["dsc"], each["unc"])))
-        name, best = min(decompositions.items(), key=lambda each: each[1]["mcb"])
+        name, best = [*decompositions.items()][first_smallest([each["mcb"] for each in decompositions.values()])]
         smallest = f"{name} has the smallest miscalibration: " if len(decompositions) > 1 else "Miscalibration is "
         parts: list[str | Table] = [
             f"{smallest}{number(best['mcb'])} of its {score} of {number(best.score)}.",
@@ -129,10 +131,10 @@ def validate_models(
         for row, (title, wished) in enumerate(zip(first["number"], first["calibrated"], strict=True)):
             lines = [frame.iloc[row] for frame in frames.values()]
             grid.add_row(title, "" if np.isnan(wished) else f"{wished:g}", *(number(line.estimate) for line in lines))
-            if not np.isnan(lines[0].low):
+            if not all(np.isnan(line.low) for line in lines):
                 grid.add_row("", "", *(_interval(line.low, line.high) for line in lines))
-            if not np.isnan(lines[0].pvalue):
-                grid.add_row("", "", *(Text(f"p = {number(line.pvalue)}", "dim") for line in lines))
+            if not all(np.isnan(line.pvalue) for line in lines):
+                grid.add_row("", "", *(_pvalue(line.pvalue) for line in lines))
         smoother = next(iter(validations.values())).smoother
         sentences = [_say_validation(each, name if len(validations) > 1 else "") for name, each in validations.items()]
         curve = f"The curve of ICI and its relatives: {smoother}."
@@ -187,26 +189,42 @@ def _smallest(summary: Summary, measure: str) -> str:
     from calibstat.reporting.sentences import ends
 
     k = summary.measures.index(measure)
-    i = int(np.argmin(summary.estimate[:, k]))
+    i = int(first_smallest(summary.estimate[:, k]))
     whose = f"{summary.names[i]} has the smallest {measure}:" if len(summary.names) > 1 else f"{measure} is"
     interval = f"{percent(summary.confidence_level)} interval {ends(summary.low[i, k], summary.high[i, k])}"
     return f"{whose} {number(summary.estimate[i, k])} ({interval})."
 
 
 def _say_validation(validation: Validation, name: str) -> str:
-    """Say whether numbers that are 1 of a calibrated model have 1 in their intervals; one prediction has no slope."""
+    """Say whether numbers that are 1 of a calibrated model have 1 in their intervals, and which are missing."""
     texts, inside = [], []
     for field, title in (("ratio", "O/E"), ("slope", "slope")):
         if field in validation.intervals:
             low, high = validation.intervals[field]
-            texts.append(f"{title} {getattr(validation, field):.2f} ({low:.2f} to {high:.2f})")
+            texts.append(
+                f"{title} {settled(getattr(validation, field)):.2f} ({settled(low):.2f} to {settled(high):.2f})"
+            )
             inside += [title] if low <= 1 <= high else []
     if len(texts) == 1:
-        verdict = f"the interval {'includes' if inside else 'does not include'} 1, and equal predictions have no slope"
+        missing = f"and the slope {validation.missing['slope']}"
+        verdict = f"the interval {'includes' if inside else 'does not include'} 1, {missing}"
     else:
         where = {0: "neither interval includes 1", 2: "both intervals include 1"}
         verdict = where.get(len(inside), f"of the two intervals only the one of {' '.join(inside)} includes 1")
-    return f"{f'{name}: ' * bool(name)}{' and '.join(texts)}; {verdict}."
+    from calibstat.classical.validation_result import TITLES
+
+    why: dict[str, list[str]] = {}
+    for field, reason in validation.missing.items():
+        why.setdefault(reason, []).append(TITLES[field].split(",")[0])
+    missing = "".join(f" Missing: {', '.join(titles)} ({reason})." for reason, titles in why.items())
+    return f"{f'{name}: ' * bool(name)}{' and '.join(texts)}; {verdict}.{missing}"
+
+
+def _pvalue(pvalue: float) -> Text:
+    """Write a p-value, or nothing if there is none."""
+    from calibstat.output.wording import number
+
+    return Text("" if np.isnan(pvalue) else f"p = {number(pvalue)}", "dim")
 
 
 def _interval(low: float, high: float) -> Text:

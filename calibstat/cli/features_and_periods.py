@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.cli.input_files import COUNTED, columns_of, read_column, read_columns
+from calibstat.data.checks import quoted
 from calibstat.monitoring.period_labels import as_label, date_of
-from calibstat.output.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,10 +32,10 @@ def check_features(file: Path, names: Sequence[str]) -> None:
     there = columns_of(file)
     for name in names:
         if there.count(name) != 1:
-            found = f"found {there.count(name)} of that name" if name in there else f"the file has {listed(there, 40)}"
+            found = f"found {there.count(name)} of that name" if name in there else f"the file has {quoted(there, 40)}"
             raise ValueError(f"expected one column {name!r} for --by; {found}")
     if len(set(names)) < len(names):
-        raise ValueError(f"expected different columns for --by, found {listed(names)}")
+        raise ValueError(f"expected different columns for --by, found {quoted(names)}")
 
 
 def with_dates(column: pd.Series) -> pd.Series:

@@ -10,7 +10,11 @@ from pathlib import Path
 from calibstat.data.checks import cut
 
 LARGEST = 2 * 1024**3  # bytes in memory that any file may ask for
+NOT_UTF8 = "expected text in UTF-8, or in UTF-16 with a byte order mark, found other bytes; save it as UTF-8"
+UNPAIRED = "expected quotation marks in pairs around cells, found one that is never closed"
 LARGER = 20  # times its own size that a compressed file may ask for, if that is more
+LARGEST_TEXT = 2**28  # bytes that compressed text may expand to, which takes several times as much to read
+LARGER_TEXT = 100  # times its own size, if that is more: rows of text compress by 10 to 50
 
 
 def check_file(file: Path) -> None:
@@ -28,6 +32,16 @@ def check_size(file: Path, declared: int) -> None:
         raise ValueError(f"expected at most {most:,} bytes of data in a file of this size, found {declared:,} declared")
 
 
+def check_text(file: Path, expanded: int) -> None:
+    """Raise if the text in a compressed file is far more than fits its size: a small file may hold one endless cell."""
+    most = max(min(LARGEST_TEXT, LARGEST), LARGER_TEXT * file.stat().st_size)
+    if expanded > most:
+        raise ValueError(
+            f"expected at most {most:,} bytes of text in a compressed file of this size, found more; if that is right, "
+            "unpack it first, as by gzip -dk"
+        )
+
+
 @contextmanager
 def readable(file: Path) -> Iterator[None]:
     """Turn all that a reader raises into a ValueError that names the file.
@@ -38,8 +52,11 @@ def readable(file: Path) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("error", SyntaxWarning)  # a header that is not one
             yield
+    except UnicodeError:
+        raise ValueError(f"cannot read {str(file)!r}: {NOT_UTF8}") from None
     except (ValueError, OSError) as error:
-        raise ValueError(f"cannot read {str(file)!r}: {cut(str(error), 300)}") from None
+        what = UNPAIRED if type(error).__name__ == "ParserError" else cut(str(error), 300)  # of pandas
+        raise ValueError(f"cannot read {str(file)!r}: {what}") from None
     except MemoryError:
         raise ValueError(f"cannot read {str(file)!r}: that takes more memory than there is") from None
     except Exception as error:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import OneModel
+from calibstat.digits import settled
+from calibstat.in_order import first_smallest
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, verdict
 from calibstat.inference.calibration_tests import calibration_test
@@ -84,7 +86,7 @@ def say_test(finding: Finding) -> str:
     typical, where = usual(finding)
     test = finding.test
     why = f", because {test.why_infinite}" if test.why_infinite else ""
-    give_or_take = f", give or take {test.pvalue_error:.2g}, {test.why_stopped}" if test.stopped else ""
+    give_or_take = f", give or take {settled(test.pvalue_error):.2g}, {test.why_stopped}" if test.stopped else ""
     usually = f". If every prediction were the true probability it would be about {typical}, and 19 times in 20 {where}"
     approximate = "" if test.resample == "labels" else " (approximate)"
     return (
@@ -127,7 +129,7 @@ def say_nulls(findings: Sequence[Finding]) -> list[str]:
 def say_together(findings: Sequence[Finding]) -> str:
     """Report the smallest p-value of several measures, times their number (Bonferroni)."""
     k = len(findings)
-    best = min(findings, key=lambda finding: finding.test.pvalue)
+    best = findings[first_smallest([finding.test.pvalue for finding in findings])]
     p = min(1.0, k * best.test.pvalue)
     same = " of the same null hypothesis" if len({finding.test.null_hypothesis for finding in findings}) == 1 else ""
     return (

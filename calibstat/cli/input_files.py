@@ -12,39 +12,58 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.cli.array_files import KINDS as OF_ARRAYS
-from calibstat.cli.array_files import read_arrays
 from calibstat.cli.batches import BYTES, batches_of, parquet_columns
-from calibstat.cli.csv_rows import COUNTED, check_cells
 from calibstat.cli.file_checks import check_file, check_size, readable
+from calibstat.cli.formats.array_files import KINDS as OF_ARRAYS
+from calibstat.cli.formats.array_files import read_arrays
+from calibstat.cli.formats.arrow_files import TABLES as OF_ARROW
+from calibstat.cli.formats.arrow_files import columns_of_table, names_of_table
+from calibstat.cli.formats.cell_format import format_of
+from calibstat.cli.formats.csv_rows import COUNTED, check_cells
+from calibstat.cli.formats.text_files import (
+    ARRAY,
+    CELLS,
+    LINES,
+    check_expanded,
+    columns_of_lines,
+    kind_of,
+    names_of_lines,
+)
 from calibstat.cli.large.parts import check_columns, check_memory, naming, number_of_rows, parts_of
 from calibstat.cli.large.rows_in_cells import MOST_ROWS, RowCounts
 from calibstat.cli.large.rows_of_groups import GroupCounts
 from calibstat.cli.large.rows_of_models import ModelCounts, TooManyKinds
 from calibstat.cli.reading import AS_WRITTEN, Reading
 from calibstat.cli.terminal import late_bar
-from calibstat.cli.text_files import CELLS, LINES, check_expanded, columns_of_lines, kind_of, names_of_lines, separator
 from calibstat.data.checked_rows import Models
-from calibstat.data.checks import short
+from calibstat.data.checks import quoted, short
 from calibstat.data.clipping import clipped
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.folds_of_rows import folds_in_words
 from calibstat.data.logits import from_logits
 from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
-from calibstat.data.rows_error import Entry, Given, RowsError
+from calibstat.data.rows_error import Entry, Given, Naming, RowsError
 from calibstat.data.sample import Sample
-from calibstat.data.validation import check_rows
+from calibstat.data.validation import check_rows, ready, sums_are_rounded, vector_error
+from calibstat.digits import settled
 from calibstat.output.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
+OF_JSON = (*LINES, ARRAY)
 WILD = re.compile(r"[*?\[]")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}($|[T ])")
 KINDS = {"c": "complex numbers", "V": "raw bytes"}  # of NumPy that no command takes
 LONGEST_WHOLE = 1023  # bits of whole numbers that are floats
-MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # probabilities that are not there
+PER_CENT = [re.compile(rf"\s*[+-]?\d*{sign}?\d+\s*%\s*") for sign in (r"\.", ",")]
+PER_CENT_SIGN = "% \t\u00a0\u202f"  # with blanks that do not break lines
+SPELLED = {
+    re.compile(r".*\d\s*%\s*"): "; write a per cent sign behind every number of the column, or behind none",
+    re.compile(r"\s*[+-]?\d*,\d+\s*"): "; write decimals behind a point, or cells between semicolons",
+}
+MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # texts that say that nothing is there; a class may be called so
 
 
 def read_data(
@@ -109,7 +128,8 @@ def add_batches(
     errors are about all rows.
     """
     parts, wanted = parts_of(file), [label, *columns]
-    if reading.positive is not None or reading.logits or batches_of(parts[0], wanted) is None:
+    as_written = reading.positive is None and not reading.logits and not reading.divide_by_sums
+    if not as_written or batches_of(parts[0], wanted) is None:
         return False
     check_columns(parts, map(columns_of, parts), wanted)
     totals = [number_of_rows(part) for part in parts]
@@ -236,6 +256,8 @@ def read_rows_of_probabilities(
 
 def read_event(frame: pd.DataFrame, label: str, prob: str, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
     """Return outcomes 0 or 1 and one column of predictions."""
+    if reading.divide_by_sums:
+        raise ValueError(f"expected columns of several classes with --divide-by-sums, found one, {prob!r}")
     y, p = as_outcomes(frame[label], label, reading.positive), as_numbers(frame[prob], prob)
     try:
         p = from_logits(p) if reading.logits else p
@@ -252,11 +274,14 @@ def said_of_a_file(error: RowsError, label: str, columns: Sequence[str], first: 
         Given.PREDICTIONS: repr(columns[0]) if len(columns) == 1 else str(Given.PREDICTIONS),
         Given.ROW_OF_PREDICTIONS: f"a row of {len(columns)} probabilities",
         Given.FROM_LOGITS: "--logits",
+        Given.DIVIDED: "--divide-by-sums",
         Given.SHARES: "; a file has one row for each outcome",
         Given.PROXY: "; every row needs an outcome",
     }
 
-    def words(part: Given | Entry) -> str:
+    def words(part: Given | Entry | Naming) -> str:
+        if isinstance(part, Naming):
+            return part.positive
         if isinstance(part, Given):
             return names[part]
         of = names[part.of] if isinstance(part.of, Given) else part.of
@@ -277,13 +302,17 @@ def read_predictions(
     single, half = (all(frame[column].dtype == kind for column in columns) for kind in (np.float32, np.float16))
     half = half and not reading.logits
     prob = np.column_stack([as_numbers(frame[column], column) for column in columns])
-    if single or half:  # whose sums are less precise
+    if reading.divide_by_sums and not reading.logits:  # which make sums of 1
+        prob = divided_by_sums(prob, label, columns)
+    elif single or half:  # whose sums are less precise
         prob = prob.astype(np.float32 if single else np.float16)
-    if not reading.logits and not half and not are_classes([*prob.T]) and np.all((prob >= 0) & (prob <= 1)):
+    of_classes = reading.logits or half or are_classes([*prob.T]) or sums_are_rounded(prob)
+    if not of_classes and np.all((prob >= 0) & (prob <= 1)):
         total = prob.sum(axis=1)
         row = int(np.abs(total - 1).argmax())
         raise ValueError(
-            f"expected {len(columns)} probabilities of classes that sum to 1, found {total[row]:.4g} at row {row} "
+            f"expected {len(columns)} probabilities of classes that sum to 1, found {settled(total[row]):.4g} at "
+            f"row {row} "
             f"{COUNTED}; columns of several models are for calibstat compare"
         )
     outcome, how = as_classes(frame[label], label, names)
@@ -297,6 +326,14 @@ def read_predictions(
         raise ValueError(said_of_a_file(error, label, columns)) from None
 
 
+def divided_by_sums(prob: np.ndarray, label: str, columns: Sequence[str]) -> np.ndarray:
+    """Return rows divided by their sums; raise unless they are probabilities, and each sum is above 0."""
+    good = np.all((prob >= 0) & (prob <= 1), axis=1) & (prob.sum(axis=1) > 0)
+    if not good.all():
+        raise ValueError(said_of_a_file(vector_error(prob, int(good.argmin())), label, columns))
+    return prob / prob.sum(axis=1, keepdims=True)
+
+
 # --- columns ---------------------------------------------------------------------------------------------------------
 
 
@@ -305,7 +342,7 @@ def choose(there: Sequence[str], label: str | None, prob: Sequence[str]) -> tupl
     given = [name for name in prob if name in there or not WILD.search(name)]
     for column in given if label is None else [label, *given]:
         if column not in there:
-            raise ValueError(f"no column {column!r}; the file has {listed(there, 40)}")
+            raise ValueError(f"no column {column!r}; the file has {quoted(there, 40)}")
         if there.count(column) > 1:
             raise ValueError(f"expected one column {column!r}, found {there.count(column)} of that name")
     patterns = [name for name in prob if name not in there]
@@ -328,7 +365,7 @@ def matching(there: Sequence[str], label: str | None, pattern: str) -> list[str]
     """Return the columns, except the outcomes, which a shell-style pattern matches; there have to be several."""
     columns = [column for column in there if column != label and fnmatchcase(column, pattern)]
     if not columns:
-        raise ValueError(f"expected several columns for --prob, found none that matches {pattern!r} in {listed(there)}")
+        raise ValueError(f"expected several columns for --prob, found none that matches {pattern!r} in {quoted(there)}")
     if len(columns) == 1:
         raise ValueError(f"expected several columns for --prob, found only {columns[0]!r} that matches {pattern!r}")
     return columns
@@ -343,7 +380,7 @@ def as_outcomes(column: pd.Series, name: str, positive: str | None) -> np.ndarra
 
     if positive is None:
         return as_numbers(column, name, "; --positive names the value that is outcome 1")
-    check_outcomes(column, name)
+    check_outcomes(column, name, [text for text in MISSING if text != positive])
     code, values = pd.factorize(column)
     is_positive = np.array([plain_spelling(value) == plain_spelling(positive) for value in values])
     if len({plain_spelling(value) for value in values[~is_positive]}) > 1:
@@ -354,11 +391,14 @@ def as_outcomes(column: pd.Series, name: str, positive: str | None) -> np.ndarra
     return is_positive.astype(np.float64)[code]
 
 
-def check_outcomes(column: pd.Series, name: str) -> None:
-    """Raise if an outcome is missing."""
-    blank = (column.isna() | (column.astype(str) == "")).to_numpy()
+def check_outcomes(column: pd.Series, name: str, spelled: Sequence[str] = ("",)) -> None:
+    """Raise if an outcome is missing; `spelled` are texts that say so."""
+    blank = (column.isna() | column.astype(str).isin(spelled)).to_numpy()
     if blank.any():
-        raise ValueError(f"expected an outcome in column {name!r}, found nothing at row {blank.argmax()} {COUNTED}")
+        row = int(blank.argmax())
+        text = "" if column.isna().iloc[row] else str(column.iloc[row])
+        found = f"{text!r}, which says that there is none," if text else "nothing"
+        raise ValueError(f"expected an outcome in column {name!r}, found {found} at row {row} {COUNTED}")
 
 
 def as_classes(column: pd.Series, name: str, names: Sequence[str]) -> tuple[np.ndarray, str]:
@@ -406,22 +446,25 @@ def columns_of(file: Path) -> list[str]:
     file = parts_of(file)[0]
     check_file(file)
     kind = kind_of(file)
-    if kind not in (*CELLS, *LINES, ".parquet", *OF_ARRAYS):
+    if kind not in (*CELLS, *OF_JSON, ".parquet", *OF_ARROW, *OF_ARRAYS):
         raise ValueError(
-            f"expected a .csv, .tsv, .txt or .jsonl file, or one of these with .gz, or a .parquet, .npz or .npy file, "
-            f"found {str(file)!r}"
+            f"expected a .csv, .tsv, .txt, .json or .jsonl file, or one of these with .gz, or a .parquet, .feather, "
+            f".arrow, .npz or .npy file, found {str(file)!r}; save it as CSV"
         )
     with readable(file):
+        check_expanded(file)
         if kind in OF_ARRAYS:
             return [name for name, _ in read_arrays(file)]
-        if kind in LINES:
+        if kind in OF_JSON:
             return names_of_lines(file)
+        if kind in OF_ARROW:
+            return names_of_table(file)
         if kind in CELLS:  # the first line as it is, since pandas gives new names to columns of the same name
             import pandas as pd
 
             first: dict[str, Any] = {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False}
             try:
-                return pd.read_csv(file, sep=separator(file), **first).iloc[0].tolist()
+                return pd.read_csv(file, **first, **format_of(file).of_pandas).iloc[0].tolist()
             except pd.errors.EmptyDataError:
                 raise ValueError("it is empty") from None
         return parquet_columns(file)[0]
@@ -456,20 +499,22 @@ def _read_part(file: Path, label: str, columns: Sequence[str], text: bool) -> pd
                 sizes = ", ".join(f"{array.size} in {name!r}" for name, array in arrays.items())
                 raise ValueError(f"expected arrays of one length, found {sizes}")
             frame = pd.DataFrame(arrays)
-        elif kind in LINES:
+        elif kind in OF_JSON:
             frame = pd.DataFrame(columns_of_lines(file, wanted))
+        elif kind in OF_ARROW:
+            frame = columns_of_table(file, wanted)
         elif kind == ".parquet":
             check_size(file, parquet_columns(file)[1] * len(wanted) * BYTES)
             frame = pd.read_parquet(file, columns=wanted)
             frame = frame.reset_index() if set(wanted) & set(frame.index.names) else frame  # as pandas wrote it
         else:
-            between = separator(file)
-            check_cells(file, between)
+            written = format_of(file)
+            check_cells(file, written)
             as_written: dict[str, Any] = {}
             if text:  # a class may be called NA
                 missing = dict.fromkeys(columns, MISSING)
                 as_written = {"dtype": {label: str}, "na_values": missing, "keep_default_na": False}
-            frame = pd.read_csv(file, sep=between, usecols=wanted, low_memory=False, **as_written)
+            frame = pd.read_csv(file, usecols=wanted, **as_written, **written.of_pandas)
         for name in wanted:
             check_values(frame[name], name)
         return frame
@@ -489,7 +534,7 @@ def read_column(file: Path, name: str) -> pd.Series:
     """Read one column, as it is."""
     there = columns_of(file)
     if name not in there:
-        raise ValueError(f"no column {name!r}; the file has {listed(there, 40)}")
+        raise ValueError(f"no column {name!r}; the file has {quoted(there, 40)}")
     return read_columns(file, name, [], text=False)[name]
 
 
@@ -516,18 +561,34 @@ def as_numbers(column: pd.Series, name: str, advice: str = "") -> Any:
     """Return a column as numbers; a ValueError names the first row that is none, and gives the advice."""
     import pandas as pd
 
+    if column.dtype == np.float16:
+        return ready(column.to_numpy(), np.float64)
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
         return column.to_numpy("float64", na_value=float("nan"))
-    values = column.astype(object)  # of dates and durations `to_numeric` would count the nanoseconds
+    values = shares_of_per_cent(column.astype(object))  # of dates and durations `to_numeric` would count nanoseconds
     values = values.mask(values.map(is_beyond_floats).astype(bool), "")
     numbers = pd.to_numeric(values, errors="coerce")
     bad = (numbers.isna() & column.notna()).to_numpy()
     if bad.any():
         row = int(bad.argmax())
+        entry = column.iloc[row]
+        spelled = next((said for sign, said in SPELLED.items() if isinstance(entry, str) and sign.fullmatch(entry)), "")
         raise ValueError(
-            f"expected numbers in column {name!r}, found {short(column.iloc[row])} at row {row} {COUNTED}{advice}"
+            f"expected numbers in column {name!r}, found {short(entry)} at row {row} {COUNTED}{spelled or advice}"
         )
     return numbers.to_numpy("float64", na_value=float("nan"))
+
+
+def shares_of_per_cent(values: pd.Series) -> pd.Series:
+    """Return numbers in place of texts such as 79.28 % or 79,28 %, if all that are not missing are of one such kind."""
+    import pandas as pd
+
+    texts = values.dropna()
+    for sign in PER_CENT:
+        if texts.map(lambda text, sign=sign: isinstance(text, str) and sign.fullmatch(text) is not None).all():
+            shares = texts.map(lambda text: float(f"{text.strip(PER_CENT_SIGN).replace(',', '.')}e-2"))
+            return pd.Series(shares, values.index, object)
+    return values
 
 
 def is_beyond_floats(value: object) -> bool:

@@ -118,7 +118,8 @@ def monitor_stream(
             if state is not None:
                 write_state(state, monitor.kind, monitor.to_state())
         status: Any = monitor.status()
-        about = f"{file.name}: {n:,} rows in {len(periods):,} periods, {known:,} of them known already. {how}"
+        counts = f"{words.number_of('row', n)} in {words.number_of('period', len(periods))}"
+        about = f"{file.name}: {counts}, {known:,} of them known already. {how}"
         sentences = [str(status), *([] if out is None else [written(out, _save(status, out, file))])]
         return Answer(sentences, words.Brief(about.strip()), words.PERIODS, results={"monitor": status})
 

@@ -126,11 +126,13 @@ def _answer(
     data: Sample | Predictions, alternatives: Sequence[str] | None, answers: Sequence[Any], out: Path | None
 ) -> Answer:
     """Say what was found for each alternative, and where its picture was written to."""
-    from calibstat.output.wording import Brief
+    from calibstat.output.wording import Brief, number_of
 
     sentences = [*map(str, answers), *([] if out is None else [_drawn(answers, out)])]
     results = dict(zip(alternatives or ["answer"], answers, strict=True))
-    return Answer(sentences, Brief(f"{data.n:,} rows of predictions; outcomes are not looked at."), results=results)
+    return Answer(
+        sentences, Brief(f"{number_of('row', data.n)} of predictions; outcomes are not looked at."), results=results
+    )
 
 
 def _drawn(answers: Sequence[Any], out: Path) -> str:

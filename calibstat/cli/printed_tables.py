@@ -9,6 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from calibstat.digits import settled
 from calibstat.output.visible_text import CONTROL, visible
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class VisibleTable(Table):
-    """A table that writes control characters in its cells as in code."""
+    """A table that writes characters that show nothing as in code."""
 
     def add_row(self, *cells: object, **settings: Any) -> None:
         """Add a row."""
@@ -63,7 +64,7 @@ def table_of_classes(findings: ClassFindings) -> Table:
     estimate, test = findings.estimate, findings.test
     for k in findings.shown():
         p, holm = p_text(test.pvalue[k]), p_text(test.pvalue_holm[k])
-        rows = f"{findings.happened[k]:,}", f"{findings.expected[k]:,.1f}"
+        rows = f"{findings.happened[k]:,}", f"{settled(findings.expected[k]):,.1f}"
         grid.add_row(Text(str(test.names[k])), *rows, number(estimate[k]), p, holm)
     return grid
 
@@ -74,8 +75,8 @@ def table_of_bins(equivalence: Equivalence) -> Table:
 
     grid = table("Predictions", ">Rows", ">Mean", ">Frequency", f">{percent(1 - equivalence.level)} limits, each")
     for left, right, rows, mean, frequency, low, high in equivalence.to_frame().to_numpy():
-        where, ends = f"{left:.3g} to {right:.3g}", f"{number(low)} and {number(high)}"
-        grid.add_row(where, f"{rows:,.0f}", number(mean), number(frequency), ends)
+        where, ends = f"{settled(left):.3g} to {settled(right):.3g}", f"{number(low)} and {number(high)}"
+        grid.add_row(where, f"{settled(rows):,.0f}", number(mean), number(frequency), ends)
     return grid
 
 

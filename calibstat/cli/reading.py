@@ -25,11 +25,14 @@ class Reading:
         Whether the columns of probabilities hold logits.
     clip : float or None
         Probabilities are moved into [clip, 1 - clip]; of several classes they are then divided by their sum.
+    divide_by_sums : bool
+        Whether the probabilities of several classes are divided by their sum as they are read.
     """
 
     positive: str | None = None
     logits: bool = False
     clip: float | None = None
+    divide_by_sums: bool = False
 
 
 AS_WRITTEN = Reading()
@@ -47,6 +50,13 @@ OF_READING = {
             "--clip",
             metavar="NUMBER",
             help="Move probabilities that far from 0 and 1, such as 1e-6, as they are read. Default: not at all.",
+        ),
+    ],
+    "divide_by_sums": Annotated[
+        bool,
+        typer.Option(
+            "--divide-by-sums",
+            help="Divide the probabilities of classes in each row by their sum, if they are rounded.",
         ),
     ],
 }

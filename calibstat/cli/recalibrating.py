@@ -63,10 +63,10 @@ def recalibrate_predictions(
         from calibstat.data.predictions import Predictions
         from calibstat.data.sample import Sample
         from calibstat.output.csv_text import as_csv
-        from calibstat.output.wording import OTHER_ROWS
+        from calibstat.output.wording import OTHER_ROWS, number_of
         from calibstat.recalibration.held_out import held_out_predictions
         from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator
-        from calibstat.resampling import folds, key_of
+        from calibstat.resampling import key_of, repeated_folds
 
         for each in (file, *([] if to is None else [to])):
             need_input_kept(each, out)
@@ -74,7 +74,7 @@ def recalibrate_predictions(
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
         recalibrator = default_recalibrator(data) if map_ is None else named_map(map_)
         if to is None:
-            fold, warned = folds(key_of(rng), data.n, FOLDS), []
+            fold, warned = repeated_folds(key_of(rng), data.label, FOLDS, 1)[:, 0], []
             old, new = data.prob, held_out_predictions(data, fold, recalibrator)
             fitted = f"Each of {FOLDS} random parts of the rows is recalibrated by a map fitted on the others"
         else:
@@ -82,7 +82,7 @@ def recalibrate_predictions(
             recalibrator.fit(data.prob, data.label, labels=range(data.n_classes))
             old = (given if isinstance(given, Predictions) else Predictions.from_rows(*given)).prob
             new = recalibrator.predict_proba(old)
-            fitted = f"Recalibrated by a map fitted on {data.n:,} rows of {file.name}"
+            fitted = f"Recalibrated by a map fitted on {number_of('row', data.n)} of {file.name}"
             warned = [SAME_ROWS.format(file.name)] if np.array_equal(old, data.prob) else []
         columns, _ = choose(columns_of(file if to is None else to), None, prob)
         kept = slice(None) if len(columns) > 1 else slice(1, None)

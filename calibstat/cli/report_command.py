@@ -168,7 +168,7 @@ def read(
     there = columns_of(file)
     if len(prob) > 1 and all(name in there or not WILD.search(name) for name in prob):
         columns, _ = choose(there, label, prob)
-        if named_models(read_columns(file, label, columns, text=True)[columns]) is None:
+        if reading.divide_by_sums or named_models(read_columns(file, label, columns, text=True)[columns]) is None:
             data, how = read_data(file, label, prob, reading)
             assert isinstance(data, Predictions)
             return data.label, {", ".join(prob): data.prob}, [*data.names], how

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import atexit
 import gzip
+import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
+from calibstat.cli.formats.text_files import ARRAY, encoding_of
+
 PIPE = Path("-")
-BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy"}
+BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy", b"ARROW1": ".arrow"}
+ARRAY_OF_OBJECTS = re.compile(r"\[\s*[{\]]")
 GZIP = b"\x1f\x8b"
 ENOUGH = 2**12  # bytes to tell what a file is
 
@@ -32,7 +36,7 @@ def kept(file: Path | None) -> Path | None:
 
 
 def suffix_of(file: Path) -> str:
-    """Tell by how a file begins what it is: a Parquet or NumPy file, JSON lines, or else cells in text."""
+    """Tell by how a file begins what it is: a Parquet, Arrow or NumPy file, JSON, or else cells in text."""
     with file.open("rb") as stream:
         begin = stream.read(ENOUGH)
     for beginning, suffix in BEGINNINGS.items():
@@ -43,4 +47,7 @@ def suffix_of(file: Path) -> str:
         compressed = ".gz"
         with gzip.open(file) as expanded:
             begin = expanded.read(ENOUGH)
-    return (".jsonl" if begin.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else ".csv") + compressed
+    text = begin.decode(encoding_of(begin), "replace").lstrip()
+    if ARRAY_OF_OBJECTS.match(text):
+        return ARRAY + compressed
+    return (".jsonl" if text.startswith("{") else ".csv") + compressed

@@ -22,14 +22,18 @@ if TYPE_CHECKING:
     from calibstat.output.wording import Brief
 
 T = TypeVar("T")
+INTERRUPTED = 130  # the exit code of a program that Ctrl-C ends, 128 and the number of the signal
 PATIENCE = 1.0  # seconds before a progress bar is worth showing
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn what is wrong with the input into one line on standard error and exit code 2."""
+    """Turn what is wrong with the input into one line on standard error and exit code 2, and Ctrl-C into 130."""
     try:
         yield
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
     except OSError as error:
         named = "" if error.filename is None else f": {str(error.filename)!r}"
         fail(f"{error.strerror or error}{named}")
@@ -78,9 +82,9 @@ def notes_beside(note: str, described: Brief) -> list[str]:
 
 def about_models(n: int, models: Sequence[str], how: str) -> Brief:
     """Describe the data of several models likewise."""
-    from calibstat.output.wording import Brief
+    from calibstat.output.wording import Brief, number_of
 
-    return Brief(f"{n:,} rows, {len(models)} model{'s' * (len(models) != 1)}. {how}".strip())
+    return Brief(f"{number_of('row', n)}, {number_of('model', len(models))}. {how}".strip())
 
 
 def written(folder: Path, paths: Sequence[Path]) -> str:

@@ -28,6 +28,7 @@ from calibstat.data.observations import (
     Observations,
 )
 from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.rows_error import Naming, RowsError
 from calibstat.data.sample import Sample, as_sample, sample_of_rows
 from calibstat.data.validation import as_rows, check_rows, n_columns
 from calibstat.data.weighted_sample import as_weights
@@ -482,6 +483,8 @@ def named(ask: Callable[[Any], Any], models: Mapping[str, Any]) -> dict[str, Any
     for name, each in models.items():
         try:
             answers[name] = ask(each)
+        except RowsError as error:
+            raise RowsError(*error.args, f" (of {short(name, 40)})") from error
         except ValueError as error:
             raise ValueError(f"{error} (of {short(name, 40)})") from error
     return answers
@@ -507,7 +510,12 @@ def as_data(
     refuse_unknown(function, unknown)
     if not isinstance(y_true, Data | Models):
         make: Callable[..., Data | Models] = Data if named_models(y_prob) is None else Models
-        return make(y_true, y_prob, **rows)
+        try:
+            return make(y_true, y_prob, **rows)
+        except RowsError as error:
+            if "pos_label" in rows:
+                raise
+            raise by_labels_alone(error) from None
     kind = f"cs.{type(y_true).__name__}"
     for name, given in {"y_prob": y_prob, **rows}.items():
         if given is not None:
@@ -519,6 +527,11 @@ def as_data(
             because = why.get(name, "which takes none")
             raise ValueError(f"expected {kind} without {name}= for {function.__name__}, {because}; found one")
     return y_true
+
+
+def by_labels_alone(error: RowsError) -> ValueError:
+    """Return the same error in the words of a function that takes labels and no pos_label."""
+    return ValueError(error.said(lambda part: part.both if isinstance(part, Naming) else str(part)))
 
 
 def as_models(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -26,6 +28,27 @@ def is_among(value: object, known: Iterable[Any]) -> bool:
         return value in frozenset(known)  # by hash: an array is not equal to a name, nor unequal
     except TypeError:
         return False
+
+
+def refuse_lazy(name: str, data: object) -> None:
+    """Raise if data are a query that has not been run, such as a lazy frame of Polars, which has no rows yet."""
+    if hasattr(data, "collect") and not hasattr(data, "__array__"):
+        found = type(data).__name__
+        raise ValueError(f"expected {name}, rows, found a {found}, which has none yet; give {name}.collect()")
+
+
+def need_text(what: str, names: Iterable[object]) -> None:
+    """Raise if a name holds half of a character, a lone surrogate, which no file and no frame can hold."""
+    for name in names:
+        try:
+            str(name).encode() if isinstance(name, str) else None
+        except UnicodeEncodeError:
+            raise ValueError(f"expected text in {what}, found {name!a}, which holds half of a character") from None
+
+
+def is_real(value: object) -> bool:
+    """Whether a value is a real number of any type, True and False too; a span of time is none."""
+    return isinstance(value, Real | Decimal | np.bool_) and not isinstance(value, np.timedelta64)
 
 
 def as_numbers(value: object) -> np.ndarray:
@@ -116,16 +139,24 @@ ELSEWHERE = {  # names of options in other packages, and what to use here
     ),
 }
 
+HERE = {"confidence_level": "level"}  # names that most functions have, and what the others call the same
+
 
 def unknown_name(
-    what: str, name: object, known: Iterable[str], others: str = "", titles: Mapping[str, str] | None = None
+    what: str,
+    name: object,
+    known: Iterable[str],
+    others: str = "",
+    titles: Mapping[str, str] | None = None,
+    advice: str = "",
 ) -> ValueError:
     """Return the error that lists the known names of something, and others in words, and asks for the nearest one.
 
-    `titles` are further spellings, each with the known name that it stands for.
+    `titles` are further spellings, each with the known name that it stands for. Where there is `advice` it is given in
+    place of the nearest name.
     """
     known = list(known)
-    advice = nearest(name, {each: each for each in known} | dict(titles or {}))
+    advice = advice or nearest(name, {each: each for each in known} | dict(titles or {}))
     return ValueError(f"expected {what}, one of {_listed(known)}{others}; found {short(name)}{advice}")
 
 
@@ -148,9 +179,12 @@ def nearest(name: object, known: Iterable[str] | Mapping[str, str]) -> str:
     return f"; did you mean {names[found[0]]!r}?" if found else ""
 
 
+NO_LETTERS = str.maketrans("", "", "_- –/\u2019'")
+
+
 def letters(name: object) -> str:
     """Return the letters of a name, by which spellings are compared."""
-    return str(name).lower().replace("_", "").replace("-", "").replace(" ", "")
+    return str(name).lower().translate(NO_LETTERS)
 
 
 class UnknownOption(ValueError):
@@ -175,6 +209,9 @@ def unknown_argument(verb: str, name: str, own: Sequence[str]) -> TypeError:
 
 def advice_of_name(name: str, known: Iterable[str]) -> str:
     """Return what to use instead of an argument of another package, or which of these names is spelled like it."""
+    known = list(known)
+    if HERE.get(name) in known:
+        return f"; use {HERE[name]}="
     return f"; {ELSEWHERE[name]}" if name in ELSEWHERE else nearest(name, known)
 
 

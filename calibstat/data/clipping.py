@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.data.checks import is_number
+from calibstat.digits import settled
 
 LEAST = 2.0**-24  # half a step of float32 below 1: where a single-precision prediction is rounded to 1
 LEAST_CLIP = 2.0**-53  # below it 1 - clip is 1
@@ -50,7 +51,7 @@ def uncertain(
 
 def advice(prob: np.ndarray) -> str:
     """Return the advice of an error message: a value of `clip` for these predictions."""
-    return f"clip={suggested(prob):.2g} moves predictions that far from 0 and 1"
+    return f"clip={settled(suggested(prob)):.2g} moves predictions that far from 0 and 1"
 
 
 def suggested(prob: np.ndarray) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.data.checks import calls_within
+from calibstat.data.numbered_labels import numbered
+from calibstat.digits import settled
 
 FEWEST_CLUSTERS = 30  # below it the bootstrap of clusters is not to be trusted
 
@@ -22,7 +24,7 @@ def clusters_in_words(unit: np.ndarray, weight: np.ndarray | None = None) -> str
     of = f"{low:,} to {high:,} rows" if low < high else f"{low:,} row{'s' * (low != 1)} each"
     size = np.bincount(index, weight)
     size = size / size.max()
-    effective = round(size.sum() ** 2 / (size @ size))
+    effective = round(settled(size.sum() ** 2 / (size @ size)))
     fewer = f" (effective number {effective:,})" if effective < size.size else ""
     return f"{size.size:,} clusters of {of}{fewer}"
 
@@ -42,16 +44,3 @@ def as_clusters(cluster: object, n: int) -> np.ndarray:
             stacklevel=calls_within(),
         )
     return unit
-
-
-def numbered(what: str, labels: object, n: int) -> np.ndarray:
-    """Number labels of rows, of clusters or groups, from 0 in the order of their first rows."""
-    import pandas as pd
-
-    names = np.asarray(labels)
-    if names.shape != (n,):
-        raise ValueError(f"expected one {what} a row, shape ({n},), found shape {names.shape}")
-    unit, _ = pd.factorize(names)
-    if (unit < 0).any():
-        raise ValueError(f"expected no missing {what}s, found one at row {int(np.argmin(unit))}")
-    return unit.astype(np.int64)

@@ -6,6 +6,8 @@ import numpy as np
 
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
+from calibstat.in_order import first_largest
 
 PART = 2**16  # predictions whose pairs are counted together
 SIGMAS = 5.0  # standard errors below 1/2 of an AUC that is no chance: one in 3 million without any association
@@ -56,10 +58,11 @@ def note_of_cells(moved: float, count: np.ndarray) -> str:
         return ""
     share = count.max() / count.sum()
     return (
-        f"Predictions were summed up in cells of width 1/153,600, which moved them by at most {moved:.1e}. "
+        f"Predictions were summed up in cells of width 1/153,600, which moved them by at most {settled(moved):.1e}. "
         "Errors over 10, 15, 20, 25, 50 or 100 bins of equal width are exact; a measure that is 1-Lipschitz in the "
-        f"predictions is off by at most {moved:.1e}. Cumulative sums are known at ends of cells: ks may be too small "
-        f"by up to {share:.1e}, the largest share of observations in a cell, and kuiper by twice as much."
+        f"predictions is off by at most {settled(moved):.1e}. Cumulative sums are known at ends of cells: ks may be "
+        "too small "
+        f"by up to {settled(share):.1e}, the largest share of observations in a cell, and kuiper by twice as much."
     )
 
 
@@ -67,7 +70,7 @@ def note_of_weights(weight: np.ndarray, is_whole: bool, separating: str) -> str:
     """Say how many rows there are, as how many of equal weight they count, and what whole or separating ones may be."""
     rows = int(np.count_nonzero(weight))
     count = f"By their weights {rows:,} rows count" if rows != 1 else "By its weight 1 row counts"
-    sentence = f"{count} as {weight.sum():,.0f} of equal weight (effective n)"
+    sentence = f"{count} as {settled(weight.sum()):,.0f} of equal weight (effective n)"
     sentence += ", in which the rows of bins and ranges are counted."
     if separating:
         return f"{sentence}\n{separating}"
@@ -124,7 +127,7 @@ def _told_apart(weight: np.ndarray, label: np.ndarray, prob: np.ndarray) -> int:
     area = np.where(rows * others > 0, (ranks - rows * (rows + 1) / 2) / pairs, 0.5)
     apart = np.abs(area - 0.5)
     beyond = apart * np.sqrt(12 * pairs / (label.size + 1)) > NO_CHANCE
-    k = int(np.where(beyond, apart, 0.0).argmax())
+    k = int(first_largest(np.where(beyond, apart, 0.0)))
     if not (beyond[k] and apart[k] > APART - 0.5):
         return -1
     if apart[k] < 0.5:
@@ -164,7 +167,8 @@ def note_if_reversed(count: np.ndarray, positives: np.ndarray, outcome: str) -> 
         return ""
     return (
         f"The predictions look reversed: predictions of {outcome} are mostly lower where it was observed "
-        f"(AUC {area:.2g}, {-distance:.2g} standard errors below 1/2). Check which column or label is which."
+        f"(AUC {settled(area):.2g}, {settled(-distance):.2g} standard errors below 1/2). Check which column or "
+        "label is which."
     )
 
 

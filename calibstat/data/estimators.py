@@ -64,6 +64,33 @@ def predict(model: Classifier | Mapping[str, Classifier], X: object) -> pd.DataF
     return _of_one(model, X, "")
 
 
+def advice_of_model(model: object) -> str:
+    """Say how the probabilities of a model are had that has no `predict_proba`."""
+    if hasattr(model, "decision_function"):
+        return (
+            "fit it within CalibratedClassifierCV of scikit-learn, or give its probabilities as y_prob, from logits by "
+            "calibstat.from_logits(logits)"
+        )
+    if _is_regressor(model):
+        return "a regression predicts no probabilities: give those of a classifier of the outcome"
+    if hasattr(model, "predict") and not hasattr(model, "get_params"):
+        return (
+            "give what its predict returns as y_prob, if these are probabilities, as of boosters and networks, or "
+            "calibstat.from_logits of it, if these are logits or raw margins"
+        )
+    return "give its probabilities as y_prob, from logits by calibstat.from_logits(logits)"
+
+
+def _is_regressor(model: object) -> bool:
+    """Whether scikit-learn, if it is there, calls a model a regression."""
+    try:
+        from sklearn.base import is_regressor
+
+        return bool(is_regressor(model))
+    except (ImportError, AttributeError, TypeError):
+        return False
+
+
 def _of_one(model: Classifier, X: object, of: str) -> pd.DataFrame:
     """Return the predicted probabilities of one model; `of` names it in messages."""
     import pandas as pd
@@ -72,9 +99,7 @@ def _of_one(model: Classifier, X: object, of: str) -> pd.DataFrame:
         predict_proba = model.predict_proba
     except AttributeError:
         raise ValueError(
-            f"expected a fitted classifier with predict_proba, found {described(model)}{of}; fit it within "
-            "CalibratedClassifierCV of scikit-learn, or give its probabilities as y_prob, from logits by "
-            "calibstat.from_logits(logits)"
+            f"expected a fitted classifier with predict_proba, found {described(model)}{of}; {advice_of_model(model)}"
         ) from None
     prob = predict_proba(X)
     shape: tuple[int, ...] = np.shape(prob) if not isinstance(prob, list) else ()

@@ -10,7 +10,8 @@ from numbers import Number
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import short
+from calibstat.data.checks import need_text, short
+from calibstat.data.numbered_labels import missing as missing_of
 
 MOST_PERIODS = 36  # of a column of dates: the finest of day, month, quarter and year with no more
 CATEGORIES = ("categor", "enum")  # names of types of columns that are taken as they are, numbers too
@@ -41,14 +42,12 @@ def levels(
 
 def _values(name: str, column: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Return the values of a column as numbers, dates or what they are, and which are missing."""
-    import pandas as pd
-
     values = np.asarray(column)
     if values.ndim != 1:
         raise ValueError(f"expected columns of different names, found {short(name)} more than once")
     if values.dtype.kind in "mc":
         raise ValueError(f"expected text, booleans, numbers or dates in column {short(name)}, found {values.dtype}")
-    missing = np.asarray(pd.isna(values))
+    missing = missing_of(values)
     if str(getattr(column, "dtype", "")).lower().startswith(CATEGORIES):
         return values.astype(object), missing
     kept = values[~missing].tolist() if values.dtype.kind == "O" else []
@@ -67,6 +66,7 @@ def _texts(name: str, values: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Every value is a level."""
     import pandas as pd
 
+    need_text(f"column {short(name)}", values)
     code, levels = pd.factorize(np.array([str(value) for value in values.tolist()], object), sort=True)
     return [f"{name} = {level}" for level in levels], code
 

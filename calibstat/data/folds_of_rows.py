@@ -8,6 +8,8 @@ import numpy as np
 
 from calibstat.data.checks import calls_within, described, short
 from calibstat.data.models import Predicted
+from calibstat.data.numbered_labels import as_labels, coded
+from calibstat.digits import settled
 
 FEWEST_ROWS = 2  # or clusters, of a fold, so that its residuals vary
 FEW_ROWS = 20  # of a fold on average, below which a warning says so
@@ -24,7 +26,7 @@ def columns_of_folds(y_prob: Predicted, folds: object) -> list[tuple[Predicted, 
             f"expected folds, one array for all models, which share their folds, found {described(folds)}: models that "
             "were fitted on different folds differ by their training rows too"
         )
-    label = np.asarray(folds)
+    label = as_labels("fold", folds)
     if label.ndim == 1:
         return [(y_prob, label)]
     prob = np.asarray(y_prob)
@@ -46,14 +48,7 @@ def numbered_folds(label: np.ndarray, outcome: np.ndarray) -> np.ndarray:
     """
     import warnings
 
-    import pandas as pd
-
-    if label.shape != outcome.shape:
-        raise ValueError(f"expected one fold a row, shape {outcome.shape}, found shape {label.shape}")
-    fold, levels = pd.factorize(label)
-    names = levels.tolist()
-    if (fold < 0).any():
-        raise ValueError(f"expected no missing folds, found one at row {int(np.argmin(fold))}")
+    fold, names = coded("fold", label, outcome.size)
     if len(names) < 2:
         raise ValueError("expected at least 2 folds, found 1")
     rows, events = np.bincount(fold), np.bincount(fold, outcome)
@@ -70,11 +65,11 @@ def numbered_folds(label: np.ndarray, outcome: np.ndarray) -> np.ndarray:
         )
     if rows.mean() < FEW_ROWS:
         warnings.warn(
-            f"{rows.mean():.3g} rows a fold on average are few: nothing was studied below {FEW_ROWS}",
+            f"{settled(rows.mean()):.3g} rows a fold on average are few: nothing was studied below {FEW_ROWS}",
             UserWarning,
             stacklevel=calls_within(),
         )
-    return np.asarray(fold, np.int64)
+    return fold
 
 
 def need_whole(what: str, fold: np.ndarray, unit: np.ndarray, repeat: int | None = None) -> None:

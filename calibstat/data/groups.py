@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import check_whole, short
+from calibstat.data.checks import check_whole, described, need_text, refuse_lazy, short
 from calibstat.data.features import levels
+from calibstat.data.numbered_labels import refuse_masked
 
 GivenGroups: TypeAlias = ArrayLike | Mapping[str, ArrayLike]  # a frame, masks by their names, or an array of masks
 ALL = "all rows"
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+MOST_GROUPS = 10_000  # each takes milliseconds to test, and all share the probability of a false finding
+MOST_TRIED = 10_000_000  # intersections, most of them with few rows, of which each takes microseconds to count
 FRAME = "put features into a data frame, whose columns make groups"
 
 
@@ -48,12 +52,21 @@ class Groups:
         """Return the mask of one group, of rows in this order."""
         return np.unpackbits(self.bits[g], count=self.n).view(bool)[order]
 
-    def membership(self) -> np.ndarray:
-        """Return a number for each row, which rows in the same groups share, and others almost never."""
-        pattern = np.zeros(self.n, np.uint64)
-        for mask in self.masks():
-            pattern *= MULTIPLIER
-            pattern += mask
+    def membership(
+        self, kind: np.ndarray, number: np.ndarray | int = 1, of: np.ndarray | slice = slice(None)
+    ) -> np.ndarray:
+        """Return a number for each row, which rows in the same groups share, and others almost never.
+
+        It depends on what groups hold, and not on their order: `kind` numbers what rows have in common from 0 on.
+        Of sets of rows the entries of `kind`, so many rows each, are of the sets `of`. Names tell groups apart that
+        hold rows of the same kinds.
+        """
+        held = [np.bincount(kind, number * mask).astype("<f8").tobytes() for mask in self.masks(of)]
+        pattern, times = np.zeros(self.n, np.uint64), Counter[bytes]()
+        for g in sorted(range(len(held)), key=lambda g: (held[g], self.names[g])):
+            times[held[g]] += 1
+            text = held[g] + times[held[g]].to_bytes(8, "little")
+            pattern[self.mask(g)] += np.uint64(int.from_bytes(blake2b(text, digest_size=8).digest(), "little"))
         return pattern
 
 
@@ -61,6 +74,7 @@ def as_groups(groups: GivenGroups, n: int, *, depth: int, min_rows: int, n_quant
     """Return the groups of n rows; a ValueError says what is wrong with them, and where."""
     for name, value, least in (("depth", depth, 1), ("min_rows", min_rows, 1), ("n_quantiles", n_quantiles, 2)):
         check_whole(name, value, least)
+    refuse_lazy("groups", groups)
     if hasattr(groups, "columns") and hasattr(groups, "__getitem__"):
         return _of_frame(groups, n, depth, min_rows, n_quantiles)
     return _distinct(_given(groups, n), n, [])
@@ -86,24 +100,31 @@ def groups_of_levels(
 ) -> Groups:
     """Return the levels of columns and their intersections as groups; `size` counts the rows of packed masks.
 
-    Of each column there are the names of the levels, and the number of the level of each of n rows, or of each of n
-    sets of rows.
+    There are at most `MOST_GROUPS` of them. Of each column there are the names of the levels, and the number of the
+    level of each of n rows, or of each of n sets of rows.
     """
     columns, few = [], [0, 0]  # levels, and intersections, with few rows
     for names, code in of_columns:
-        made_of = [(name, np.packbits(code == k)) for k, name in enumerate(names)]
+        made_of = ((name, np.packbits(code == k)) for k, name in enumerate(names))
         columns.append([each for each in made_of if size(each[1]) >= min_rows])
         few[0] += len(names) - len(columns[-1])
+    tried = _number_of_groups([len(column) for column in columns], depth)
+    fewer = f"expected at most {MOST_GROUPS:,} groups, found up to {tried:,} of {len(columns):,} columns; fewer columns"
+    fewer += ", depth=1 or a smaller n_quantiles make fewer" if depth > 1 else " or a smaller n_quantiles make fewer"
     parents = [(level, bits, c + 1) for c, column in enumerate(columns) for level, bits in column]
     made = [parent[:2] for parent in parents]
+    if len(made) > MOST_GROUPS or tried > MOST_TRIED:
+        raise ValueError(fewer)
     for _ in range(1, depth):
-        children = []
+        children: list[tuple[str, np.ndarray, int]] = []
         for name, bits, after in parents:
             for c in range(after, len(columns)):
                 for level, of_level in columns[c]:
                     both = bits & of_level
                     rows = size(both)
                     if rows >= min_rows:
+                        if len(made) + len(children) == MOST_GROUPS:
+                            raise ValueError(fewer)
                         children.append((f"{name} and {level}", both, c + 1))
                     few[1] += 0 < rows < min_rows
         made += [child[:2] for child in children]
@@ -112,19 +133,32 @@ def groups_of_levels(
     return _distinct(made, n, [f"{' and '.join(kinds)} of fewer than {min_rows} rows"] if kinds else [])
 
 
+def _number_of_groups(levels: Sequence[int], depth: int) -> int:
+    """Return how many groups so many levels of each column make with all of their intersections up to a depth."""
+    deepest = min(depth, len(levels))
+    of_depth = [1] + [0] * deepest
+    for k in levels:
+        for d in range(deepest, 0, -1):
+            of_depth[d] += k * of_depth[d - 1]
+    return sum(of_depth[1:])
+
+
 def _given(groups: GivenGroups, n: int) -> list[tuple[str, np.ndarray]]:
     """Return masks that are given, packed."""
     if isinstance(groups, Mapping):
-        masks = {str(name): np.asarray(mask) for name, mask in groups.items()}
+        masks = {str(name): _mask(f"group {short(name)}", mask) for name, mask in groups.items()}
         if len(masks) < len(groups):
             raise ValueError(f"expected different names of groups, found {short(list(groups))}")
     else:
-        array = np.asarray(groups)
+        array = _mask("groups", groups)
         if array.ndim not in (1, 2) or array.dtype != bool:
             raise ValueError(f"expected groups, boolean masks of shape (n,) or (n, G), found {_what(array)}; {FRAME}")
         masks = {f"group {g}": mask for g, mask in enumerate(np.atleast_2d(np.ascontiguousarray(array.T)))}
+    need_text("names of groups", masks)
     if not masks:
         raise ValueError("expected one group or more, found none")
+    if len(masks) > MOST_GROUPS:
+        raise ValueError(f"expected at most {MOST_GROUPS:,} groups, found {len(masks):,} masks; give fewer of them")
     for name, mask in masks.items():
         if mask.dtype != bool or mask.ndim != 1:
             raise ValueError(f"expected a boolean mask of group {short(name)}, found {_what(mask)}; {FRAME}")
@@ -135,6 +169,16 @@ def _given(groups: GivenGroups, n: int) -> list[tuple[str, np.ndarray]]:
         if name == ALL and not mask.all():
             raise ValueError(f"expected another name than {ALL!r}, which is the group of all rows, found it in groups")
     return [(name, np.packbits(mask)) for name, mask in masks.items()]
+
+
+def _mask(name: str, given: ArrayLike) -> np.ndarray:
+    """Return a mask as an array; raise if an entry is masked itself, or a list of another length than others."""
+    refuse_masked(name, given)
+    try:
+        return np.asarray(given)
+    except (TypeError, ValueError):
+        found = described(given)
+        raise ValueError(f"expected a boolean mask of {name}, found {found} with entries of different shapes") from None
 
 
 def _what(array: np.ndarray) -> str:

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import described, quoted, short
-from calibstat.data.rows_error import Given, Part
+from calibstat.data.checks import described, quoted, refuse_lazy, short
+from calibstat.data.numbered_labels import missing
+from calibstat.data.rows_error import Given, Naming, Part
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ def with_labels(y: np.ndarray, y_prob: Any, labels: OutcomeNames) -> tuple[Any, 
     that are text, and names that are numbers, have to be; else the outcomes are the numbers of the columns.
     """
     names = column_names(y_prob)
+    if y.dtype.kind not in ("bui" if names or labels is not None else "buif"):  # numbers alone are checked anyway
+        need_outcomes(y)
     if isinstance(labels, Positive):
         labels = _two_labels(y, names, labels.label)
         if names is not None and sorted(map(str, names)) == sorted(map(str, labels)):
@@ -73,8 +76,18 @@ def with_labels(y: np.ndarray, y_prob: Any, labels: OutcomeNames) -> tuple[Any, 
     )
 
 
+def need_outcomes(y: np.ndarray) -> None:
+    """Raise if an outcome is missing, which would be taken as another name of an outcome."""
+    gone = missing(y)
+    if gone.any():
+        row = int(gone.argmax())
+        found = short(y[row : row + 1].tolist()[0])
+        raise ValueError(f"expected no missing outcomes, found {found} at row {row} in y_true{Given.PROXY}")
+
+
 def column_names(y_prob: object) -> list[Any] | None:
     """Return the names of the columns of a frame, or None where they say no more than numbers from 0."""
+    refuse_lazy("y_prob", y_prob)
     if not (hasattr(y_prob, "columns") and hasattr(y_prob, "dtypes")) or len(y_prob.columns) < 2:
         return None
     names = _as_list(y_prob.columns)
@@ -105,7 +118,8 @@ def advice_of_outcomes(y: np.ndarray) -> Sequence[Part]:
         return ()
     outcomes = [int(value) if isinstance(value, float) and value.is_integer() else value for value in outcomes]
     two = f"; of the two, {short(outcomes[0])} and {short(outcomes[1])}"
-    return (f"{two}, name the positive one, as in pos_label={outcomes[1]!r}",)
+    both = f"name both, the positive one last, as in labels={outcomes!r}"
+    return f"{two}, ", Naming(f"name the positive one, as in pos_label={outcomes[1]!r}", both)
 
 
 def _two_labels(y: np.ndarray, names: list[Any] | None, positive: Any) -> list[Any]:
@@ -169,8 +183,9 @@ def check_row_names(first: object, second: object, names: tuple[str, str] = ("y_
 
 def _index(data: object) -> Any:
     """Return the index of a series or a frame of pandas, else None."""
-    pandas = sys.modules.get("pandas")  # who has not imported it has no series
-    return data.index if pandas is not None and isinstance(data, (pandas.Series, pandas.DataFrame)) else None
+    pandas = sys.modules.get("pandas")  # who has not imported it has no series, nor while another thread imports it
+    kinds = getattr(pandas, "Series", None), getattr(pandas, "DataFrame", None)
+    return data.index if None not in kinds and isinstance(data, kinds) else None  # type: ignore[arg-type]
 
 
 def _is_default(index: Any) -> bool:

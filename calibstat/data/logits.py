@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibstat.data.as_given import as_given
 from calibstat.data.checks import short
 from calibstat.data.rows_error import Entry, RowsError
 from calibstat.data.validation import as_array, not_a_number
@@ -24,8 +25,9 @@ def from_logits(logits: ArrayLike) -> Any:
 
     Returns
     -------
-    ndarray of float64, or DataFrame
-        Of the shape of `logits`; a data frame for a data frame, with the same columns. A dict for a mapping.
+    ndarray of float64, Series or DataFrame
+        Of the shape of `logits`. A series or frame of pandas or Polars for one, with the same names of columns and of
+        rows, so that rows in another order than the outcomes are noticed. A dict for a mapping.
 
     Raises
     ------
@@ -60,11 +62,7 @@ def from_logits(logits: ArrayLike) -> Any:
         row = int(np.argmax(bad))
         found = short(z[row].tolist())
         raise RowsError(f"expected logits with finite softmax or sigmoid, found {found} ", Entry(None, row))
-    if hasattr(logits, "columns") and hasattr(logits, "dtypes"):
-        import pandas as pd
-
-        return pd.DataFrame(prob, columns=list(logits.columns))
-    return prob
+    return as_given(logits, prob)
 
 
 def _sigmoid(z: np.ndarray) -> np.ndarray:

@@ -8,21 +8,24 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import described, quoted, short
+from calibstat.data.checks import described, need_text, quoted, refuse_lazy, short
 from calibstat.data.labels import OutcomeNames, column_names
 from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.validation import sums_are_rounded
 
 Predicted: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None  # of one model or of several, by their names
 SUMS_TO_1 = 1e-4  # how far from 1 the sums of the rows of a frame of classes are, at most
+FEWEST_DIGITS = 2  # of rounded classes: two models of which each says .5 or .6 are none
 
 
 def named_models(y_prob: Any) -> dict[str, Any] | None:
     """Return the predictions of each model by its name, or None of anything that is the predictions of one.
 
-    A frame is the classes of one model if most of its rows sum to 1.
+    A frame is the classes of one model if most of its rows sum to 1, or all do but for the rounding of their numbers.
     """
     if type(y_prob) is np.ndarray:
         return None
+    refuse_lazy("y_prob", y_prob)
     if isinstance(y_prob, Mapping):
         models = [(str(name), prob) for name, prob in y_prob.items()]
     elif hasattr(y_prob, "columns") and hasattr(y_prob, "dtypes") and len(y_prob.columns) > 1:
@@ -36,6 +39,7 @@ def named_models(y_prob: Any) -> dict[str, Any] | None:
         raise ValueError(
             f"expected different names of one or more models, found {quoted(name for name, _ in models) or 'none'}"
         )
+    need_text("names of models", dict(models))
     orders = {tuple(names) for _, prob in models if (names := column_names(prob)) is not None}
     if len({tuple(sorted(map(str, names))) for names in orders}) < len(orders):
         found = " and ".join(f"({quoted(names)})" for names in list(orders)[:2])
@@ -44,12 +48,13 @@ def named_models(y_prob: Any) -> dict[str, Any] | None:
 
 
 def are_classes(columns: Sequence[Any]) -> bool:
-    """Whether columns are the classes of one model: most rows sum to 1. What is not a number is named elsewhere."""
+    """Whether columns are the classes of one model: their sums are 1. What is not a number is named elsewhere."""
     try:
-        total = np.sum([np.asarray(column, np.float64) for column in columns], axis=0)
+        prob = np.column_stack([np.asarray(column, np.float64) for column in columns])
     except (TypeError, ValueError):
         return True
-    return bool(np.mean(np.abs(total - 1) <= SUMS_TO_1) > 1 / 2)
+    most = np.mean(np.abs(prob.sum(axis=1) - 1) <= SUMS_TO_1) > 1 / 2
+    return bool(most) or sums_are_rounded(prob, FEWEST_DIGITS)
 
 
 def pairs_of_samples(samples: object) -> dict[str, Any]:

@@ -15,6 +15,7 @@ class Given(Enum):
     PREDICTIONS = "y_prob"
     ROW_OF_PREDICTIONS = "a row of y_prob"
     FROM_LOGITS = "calibstat.from_logits(y_prob)"
+    DIVIDED = "y_prob / y_prob.sum(axis=1, keepdims=True), or of a data frame y_prob.div(y_prob.sum(axis=1), axis=0)"
     SHARES = (
         "; shares of events among several rows are given as Sample.from_counts(y_prob, rows, events), with the "
         "number of rows and of events at each prediction"
@@ -41,7 +42,18 @@ class Entry:
         return f"{named}at row {self.row}{column}"
 
 
-Part: TypeAlias = str | Given | Entry
+@dataclass(frozen=True)
+class Naming:
+    """Advice to name outcomes that are not 0 and 1: the positive one, or both where a function takes no pos_label."""
+
+    positive: str
+    both: str
+
+    def __str__(self) -> str:
+        return self.positive
+
+
+Part: TypeAlias = str | Given | Entry | Naming
 
 
 class RowsError(ValueError):
@@ -50,7 +62,7 @@ class RowsError(ValueError):
     def __init__(self, *parts: Part) -> None:
         super().__init__(*parts)
 
-    def said(self, words: Callable[[Given | Entry], str]) -> str:
+    def said(self, words: Callable[[Given | Entry | Naming], str]) -> str:
         """Return the message, with these words for what it is about."""
         return "".join(part if isinstance(part, str) else words(part) for part in self.args)
 

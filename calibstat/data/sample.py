@@ -13,6 +13,7 @@ from calibstat.compiled import jit
 from calibstat.data.checks import described
 from calibstat.data.labels import OutcomeNames, check_row_names, labels_or_positive
 from calibstat.data.validation import as_rows, as_vector, check_all, check_rows
+from calibstat.digits import settled
 
 if TYPE_CHECKING:
     from calibstat.data.engines.cell_table import GroupCells
@@ -488,7 +489,7 @@ def _in_ordinary_units(
     with np.errstate(over="ignore"):
         total = count.sum()
     if whole and total > LARGEST_COUNT:
-        raise ValueError(f"expected at most 2**53 rows, found {total:.0f}")
+        raise ValueError(f"expected at most 2**53 rows, found {settled(total):.0f}")
     largest = float(count.max())
     if 1 / ORDINARY <= largest <= ORDINARY:
         return count, positives, unit

@@ -9,11 +9,20 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.data.checks import described, quoted, short
+from calibstat.data.checks import described, is_real, quoted, refuse_lazy, short
 from calibstat.data.labels import OutcomeNames, advice_of_outcomes, check_row_names, with_labels
-from calibstat.data.rows_error import Entry, Given, Part, RowsError
+from calibstat.data.numbered_labels import beside_text, is_missing, refuse_masked
+from calibstat.data.rows_error import Entry, Given, Naming, Part, RowsError
+from calibstat.digits import settled
 
 ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
+MOST_DIGITS = 15  # of a decimal number that a float64 keeps
+MARGIN = 20  # logits are seldom larger: a probability beside 1 by 2e-9
+MANY_NAMES = 20  # of classes, which are not listed in messages
+NAMES = Naming(
+    "name the positive one with pos_label=, or both with labels=", "name both, the positive one last, with labels="
+)
+HALF_DIGITS = 8  # after the decimal point, of any number of half precision
 
 # --- arrays -----------------------------------------------------------------------------------------------------------
 
@@ -23,21 +32,29 @@ def as_array(data: object, name: str) -> np.ndarray:
     if type(data) is np.ndarray and data.ndim > 0 and data.dtype.kind != "O":
         return data  # at once: the checks below take as long as the measure of a few rows
     array = data if type(data) is np.ndarray and data.ndim > 0 else to_numpy(data, name)
-    if np.ma.isMaskedArray(data) and np.ma.is_masked(data):
-        row = np.nonzero(np.ma.getmaskarray(data))[0][0]
-        advice = Given.PROXY if name == "y_true" else ""
-        raise ValueError(f"expected no missing values, found a masked entry in {name} at row {row}{advice}")
+    refuse_masked(name, data, str(Given.PROXY) if name == "y_true" else "")
     if array.dtype == object and name != "y_true":
         return floats(array, name)
     return array
 
 
 def floats(array: np.ndarray, name: str) -> np.ndarray:
-    """Convert an array of objects to floats, or raise the error that names the first entry that is not a number."""
+    """Convert an array of objects to floats, or raise the error that names the first entry that is not a number.
+
+    Dates, complex numbers and texts of numbers, which NumPy would convert, are refused as in arrays of their own types.
+    """
+    if not all(map(_is_number, {type(entry): entry for entry in array.ravel().tolist()}.values())):
+        raise not_a_number(array, name)
     try:
-        return array.astype(np.float64)
+        with np.errstate(over="ignore"):  # of a long double, which becomes infinite and is named as such
+            return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):  # the last of a whole number of hundreds of digits
         raise not_a_number(array, name) from None
+
+
+def _is_number(entry: object) -> bool:
+    """Whether an entry of an array of objects is a number, perhaps a missing one."""
+    return is_real(entry) or (is_missing(entry) and not isinstance(entry, np.generic | complex))
 
 
 def to_numpy(data: Any, name: str) -> np.ndarray:
@@ -47,6 +64,7 @@ def to_numpy(data: Any, name: str) -> np.ndarray:
             f"expected {name}, an array, found a fitted {type(data).__name__}; give its probabilities as "
             "calibstat.predict(model, X)"
         )
+    refuse_lazy(name, data)
     if hasattr(data, "detach"):  # a tensor of PyTorch, perhaps with gradients or on another device
         data = data.detach().cpu()
     if not hasattr(data, "__array__") and hasattr(data, "__dataframe__"):
@@ -64,7 +82,7 @@ def to_numpy(data: Any, name: str) -> np.ndarray:
         raise ValueError(f"expected {name}, an array of shape (n,) or (n, K), found {described(data)}") from None
     if array.ndim == 0:
         raise ValueError(f"expected {name}, an array with an entry for each row, found {described(data)}")
-    return array
+    return beside_text(data, array)
 
 
 def as_vector(data: object, name: str) -> np.ndarray:
@@ -73,7 +91,8 @@ def as_vector(data: object, name: str) -> np.ndarray:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"expected {name} of shape (n,) or (n, 1), found shape {array.shape}")
+        advice = advice_of_shape(array) if name == "y_prob" else ""
+        raise ValueError(f"expected {name} of shape (n,) or (n, 1), found shape {array.shape}{advice}")
     if array.size == 0:
         raise ValueError(f"expected at least one row, found an empty {name}")
     if array.dtype.kind not in "buif":
@@ -83,8 +102,27 @@ def as_vector(data: object, name: str) -> np.ndarray:
 
 def ready(array: np.ndarray, dtype: type) -> np.ndarray:
     """Return the array contiguous and writable: kernels would be compiled a second time for a read-only one."""
-    array = np.ascontiguousarray(array, dtype)
+    if array.dtype == np.float16:
+        array = decimals_of_half(array)
+    with np.errstate(over="ignore"):  # of a long double, which becomes infinite and is named as such
+        array = np.ascontiguousarray(array, dtype)
     return array if array.flags.writeable else array.copy()
+
+
+def decimals_of_half(array: np.ndarray) -> np.ndarray:
+    """Return for each number of half precision the shortest decimal that is rounded to it, as it is printed.
+
+    The number itself, .2999 for .3, would be in another bin than what it stands for. Single precision is kept as it is,
+    and edges of bins are rounded for it (`calibstat.data.single_precision`).
+    """
+    exact = array.astype(np.float64)
+    found = exact.copy()
+    for digits in range(HALF_DIGITS, 0, -1):
+        up = np.floor(exact * 10.0**digits + 0.5) / 10.0**digits
+        for decimal in (up, np.round(exact, digits)):  # of two that are as near only one may be rounded to the number
+            shorter = decimal.astype(np.float16) == array
+            found[shorter] = decimal[shorter]
+    return found
 
 
 def not_a_number(array: np.ndarray, name: str) -> ValueError:
@@ -92,9 +130,12 @@ def not_a_number(array: np.ndarray, name: str) -> ValueError:
     columns = array.size // len(array)
     for k, entry in enumerate(array.ravel().tolist()):
         try:
-            float(entry)
+            if array.dtype.kind != "O" or _is_number(entry):
+                float(entry)
+                continue
         except (TypeError, ValueError, OverflowError):
-            return ValueError(f"expected numbers in {name}, found {short(entry)} at row {k // columns}")
+            pass
+        return ValueError(f"expected numbers in {name}, found {short(entry)} at row {k // columns}")
     first = short(str(array.flat[0]))  # texts of numbers, or dates in nanoseconds
     return ValueError(f"expected numbers in {name}, found {first} of dtype {array.dtype} at row 0")
 
@@ -157,21 +198,47 @@ def outcomes_of_rows(y_true: object) -> np.ndarray:
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
-        raise ValueError(f"expected y_true of shape (n,) or (n, 1), found shape {y.shape}")
+        advice = _advice_of_outcomes_in_columns(y)
+        raise ValueError(f"expected y_true of shape (n,) or (n, 1), found shape {y.shape}{advice}")
     if y.size == 0:
         raise ValueError("expected at least one row, found an empty y_true")
     return y
+
+
+def _advice_of_outcomes_in_columns(y: np.ndarray) -> str:
+    """Say how outcomes of another shape are given: of one-hot rows, several questions a row, one row, or pixels."""
+    if y.ndim > 2:
+        return "; give each pixel or token as a row: y_true.reshape(-1), and of y_prob the classes as the last axis"
+    if y.ndim != 2 or y.size == 0:
+        return ""
+    if len(y) == 1:
+        return "; give y_true[0]"
+    if y.dtype.kind in "buif" and np.all((y == 0) | (y == 1)):
+        if np.all(y.sum(axis=1) == 1):
+            return "; these are one-hot rows: give y_true.argmax(axis=1), the number of the class"
+        return "; give the outcomes of one question at a time, y_true[:, k] and y_prob[:, k]"
+    return ""
+
+
+def advice_of_shape(p: np.ndarray) -> str:
+    """Say how predictions of pixels or tokens are given: a row for each, with the axis of the classes last."""
+    if p.ndim < 3:
+        return ""
+    if p.dtype.kind in "buif":
+        for axis in range(1, p.ndim):
+            if p.shape[axis] > 1 and np.mean(np.abs(p.sum(axis=axis, dtype=np.float64) - 1) < 0.01) > 1 / 2:
+                last = "y_prob" if axis == p.ndim - 1 else f"numpy.moveaxis(y_prob, {axis}, -1)"
+                return (
+                    f"; give each pixel or token as a row: {last}.reshape(-1, {p.shape[axis]}), and y_true.reshape(-1)"
+                )
+    return "; give each pixel or token as a row: y_prob.reshape(-1) and y_true.reshape(-1)"
 
 
 def _as_outcomes(y: np.ndarray, labels: Sequence[Any] | None) -> np.ndarray:
     """Convert outcomes to numbers; with `labels`, to 0 and 1."""
     if labels is None:
         if y.dtype.kind in "OUST":
-            for row, entry in enumerate(y.ravel().tolist()):
-                if not isinstance(entry, int | float | np.number | np.bool_):
-                    named = "; name the positive one with pos_label=, or both with labels="
-                    advice = Given.PROXY if entry is None else named
-                    raise ValueError(f"expected outcomes 0 and 1, found {short(entry)} at row {row} in y_true{advice}")
+            _need_numbers(y, "outcomes 0 and 1", NAMES)
             y = floats(y, "y_true")
         return ready(y, np.int64) if y.dtype == np.int64 else as_vector(y, "y_true")
     if len(labels) != 2 or labels[0] == labels[1]:
@@ -181,17 +248,23 @@ def _as_outcomes(y: np.ndarray, labels: Sequence[Any] | None) -> np.ndarray:
     return positive.astype(np.float64)
 
 
+def _need_numbers(y: np.ndarray, expected: str, advice: Part) -> None:
+    """Raise if an outcome is not a number."""
+    for row, entry in enumerate(y.tolist()):
+        if not is_real(entry):
+            raise RowsError(f"expected {expected}, found {short(entry)} at row {row} in y_true; ", advice)
+
+
 def _second_column(p: np.ndarray) -> np.ndarray:
     """Return the probability of outcome 1 from two columns that must sum to 1."""
     if p.dtype.kind not in "buif":
         raise not_a_number(p, "y_prob")
-    eps = np.finfo(p.dtype).eps if p.dtype.kind == "f" else 0.0
     total = p.sum(axis=1, dtype=np.float64)
     check_all(
         np.all((p >= 0) & (p <= 1), axis=1), "probabilities from 0 to 1", p, Given.PREDICTIONS, advice_of_scale(p)
     )
-    several = ("; several models are given as a mapping from name to predictions",)
-    check_all(np.abs(total - 1) <= max(1e-6, 8 * eps), "columns that sum to 1", total, "sums of y_prob", several)
+    several = "; several models are given as a mapping from name to predictions", *advice_of_sums(p)
+    check_all(np.abs(total - 1) <= slack_of_sums(p.dtype, 2), "columns that sum to 1", total, "sums of y_prob", several)
     return p[:, 1]
 
 
@@ -220,7 +293,8 @@ def advice_of_scale(p: np.ndarray) -> Sequence[Part]:
     if np.any(finite < -0.01):
         return "; if these are logits, give ", Given.FROM_LOGITS
     if np.any(finite > 2) and np.all(finite <= 100):
-        return ("; if these are per cent, divide by 100",)
+        margins = ("; if they are logits or raw margins, give ", Given.FROM_LOGITS) if finite.max() <= MARGIN else ()
+        return ("; if these are per cent, divide by 100", *margins)
     return ()
 
 
@@ -240,12 +314,25 @@ def as_matrix(y_prob: object) -> tuple[np.ndarray, float]:
     if array.dtype.kind not in "buif":
         raise not_a_number(array, "y_prob")
     if array.ndim not in (1, 2) or array.size == 0:
-        raise ValueError(f"expected y_prob of shape (n, K) with n of at least 1, found shape {array.shape}")
-    precision = float(np.finfo(array.dtype).eps) if array.dtype.kind == "f" else 0.0
-    array = ready(array, np.float32 if array.dtype == np.float32 else np.float64)
+        found = f"found shape {array.shape}{advice_of_shape(array)}"
+        raise ValueError(f"expected y_prob of shape (n, K) with n of at least 1, {found}")
+    dtype = array.dtype
+    array = ready(array, np.float32 if dtype == np.float32 else np.float64)
     if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
         array = _two_columns(array.reshape(-1))
-    return array, max(1e-6, 4 * array.shape[1] * precision)
+    return array, slack_of_sums(dtype, array.shape[1])
+
+
+def slack_of_sums(dtype: np.dtype[Any], classes: int) -> float:
+    """Return how far from 1 the sums of rows of a type may be: not much further than rounding moves them.
+
+    Half precision has 11 binary digits and steps of 2**-24 near 0, so that a row that sums to 1 is moved by 2**-11 and
+    K 2**-25 at most; twice that, because the shortest decimals may be as far from the numbers again. Rounding to single
+    precision moves a sum by less than 1e-6, but a softmax divides by a sum that was rounded many times.
+    """
+    if dtype == np.float16:
+        return float(2.0**-10 + classes * 2.0**-24)
+    return min(1e-5, max(1e-6, classes * 2.0**-21)) if dtype == np.float32 else 1e-6
 
 
 def _two_columns(p: np.ndarray) -> np.ndarray:
@@ -269,21 +356,28 @@ def as_classes(y_true: object, names: tuple[Any, ...], *, given: bool) -> np.nda
             code = [_number_of(entry, number) for entry in y.tolist()]
         return _in_range(np.array(code, np.int64), y, f"one of the {len(names)} labels")
     if y.dtype.kind in "OUST":
-        for row, entry in enumerate(y.tolist()):
-            if not isinstance(entry, int | float | np.number | np.bool_):
-                raise ValueError(
-                    f"expected classes 0 to {len(names) - 1}, found {short(entry)} at row {row} in y_true; "
-                    "name them with labels=, or by the columns of a frame"
-                )
+        expected = f"classes 0 to {len(names) - 1}"
+        _need_numbers(y, expected, "name them with labels=, or by the columns of a frame")
         y = floats(y, "y_true")
     if y.dtype.kind not in "buif":
         raise not_a_number(y, "y_true")
     with np.errstate(invalid="ignore"):
         number_of = y.astype(np.int64)
     label, k = np.where(number_of == y, number_of, -1), len(names)
-    counted = label.min() == 1 and label.max() == k
-    advice = (f"; if classes are numbered from 1, name them with labels=range(1, {k + 1})",) if counted else ()
-    return _in_range(np.where(label < k, label, -1), y, f"a class from 0 to {k - 1}", advice)
+    return _in_range(np.where(label < k, label, -1), y, f"a class from 0 to {k - 1}", _advice_of_numbers(y, k))
+
+
+def _advice_of_numbers(y: np.ndarray, k: int) -> Sequence[Part]:
+    """Say how classes are named that are whole numbers, but not those from 0 to k - 1."""
+    numbers = np.unique(y)
+    if not (numbers == np.floor(numbers)).all():
+        return ()
+    if numbers[0] == 1 and numbers[-1] == k:
+        return (f"; if classes are numbered from 1, name them with labels=range(1, {k + 1})",)
+    if not (numbers[0] < 0 and numbers.size == k and np.abs(numbers).max() < 2**53):  # such as -1, 0 and 1
+        return ()
+    named = numbers.astype(np.int64).tolist() if k <= MANY_NAMES else "numpy.unique(y_true)"
+    return (f"; if these are the classes in the order of the columns, name them with labels={named}",)
 
 
 def _number_of(entry: object, number: Mapping[Any, int]) -> int:
@@ -300,12 +394,32 @@ def _in_range(label: np.ndarray, y: np.ndarray, expected: str, advice: Sequence[
     return np.ascontiguousarray(label)
 
 
-def vector_error(prob: np.ndarray, row: int) -> ValueError:
+def vector_error(prob: np.ndarray, row: int) -> RowsError:
     """Return the error that says what is wrong with a row of probabilities."""
     good = (prob[row] >= 0) & (prob[row] <= 1)
     if not good.all():
         entry = Entry(Given.PREDICTIONS, row, int(np.argmin(good)))
         message = f"expected a probability from 0 to 1, found {prob[row, entry.column]} in "
         return RowsError(message, entry, *advice_of_scale(prob))
-    total = f" that sums to 1, found a sum of {prob[row].sum(dtype=np.float64):.9g} "
-    return RowsError("expected ", Given.ROW_OF_PREDICTIONS, total, Entry(None, row))
+    total = f" that sums to 1, found a sum of {settled(prob[row].sum(dtype=np.float64)):.9g} "
+    return RowsError("expected ", Given.ROW_OF_PREDICTIONS, total, Entry(None, row), *advice_of_sums(prob))
+
+
+def advice_of_sums(prob: np.ndarray) -> Sequence[Part]:
+    """Return the advice of an error message about rows of probabilities that do not sum to 1, if that is rounding."""
+    return ("; if they were rounded, give ", Given.DIVIDED) if sums_are_rounded(prob) else ()
+
+
+def sums_are_rounded(prob: np.ndarray, fewest_digits: int = 1) -> bool:
+    """Whether the sum of each row differs from 1 by no more than rounding to its last decimal digit makes."""
+    rounding = 4 * np.finfo(prob.dtype).eps if prob.dtype.kind == "f" else 0.0
+    prob = prob.astype(np.float64)
+    off = np.abs(prob.sum(axis=1) - 1)
+    good = off <= ROUNDING
+    for digits in range(fewest_digits, MOST_DIGITS + 1):
+        unit = 10.0**-digits
+        whole = (np.abs(prob - np.round(prob, digits)) <= rounding * prob).all(axis=1)
+        good |= whole & (off <= (1 + ROUNDING) * prob.shape[1] * unit / 2)
+        if np.any(~good & (off > prob.shape[1] * unit)):
+            return False
+    return bool(good.all() and np.all((prob >= 0) & (prob <= 1)))

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.distributions import Random
 from calibstat.generators.generator import Generator, Rows
@@ -127,7 +128,9 @@ class prevalence(Generator):
         if not 0 < self.rate < 1:
             raise ValueError(f"expected rate between 0 and 1, found {self.rate!r}")
         if not 0 < self._before < 1:
-            raise ValueError(f"expected a generator with both outcomes, found one with outcome {self._before:.0f} only")
+            raise ValueError(
+                f"expected a generator with both outcomes, found one with outcome {settled(self._before):.0f} only"
+            )
 
     @cached_property
     def _before(self) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.data.checks import quoted
 from calibstat.generators.composed import distorted, groups
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.distributions import Points, Random, Seed
@@ -165,7 +166,7 @@ class features(Generator):
     def _check(self, condition: Condition) -> None:
         for name, level in condition.items():
             if name not in self._shares:
-                raise ValueError(f"expected a condition on features {', '.join(self._shares)}, found {name!r}")
+                raise ValueError(f"expected a condition on features {quoted(self._shares)}, found {name!r}")
             if level not in self._shares[name]:
                 raise ValueError(f"expected a level of {name!r} among {list(self._shares[name])}, found {level!r}")
 

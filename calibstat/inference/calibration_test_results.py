@@ -9,6 +9,8 @@ import numpy as np
 
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
+from calibstat.digits import settled
+from calibstat.in_order import in_order
 from calibstat.inference.deviation import Deviation
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.named_measure import NamedMeasure
@@ -92,7 +94,9 @@ class CalibrationTestResult(NotedResult):
     def answer(self) -> str:
         """The verdict of the p-value on calibration and, if the measure knows it, the deviation that drove it."""
         approximate = "" if self.resample == "labels" else " (approximate)"
-        sentences = [f"There is {verdict(self.pvalue, self.calibration_map)}: p = {self.pvalue:.3g}{approximate}."]
+        sentences = [
+            f"There is {verdict(self.pvalue, self.calibration_map)}: p = {settled(self.pvalue):.3g}{approximate}."
+        ]
         if self.why_infinite:
             sentences.append(f"The statistic is infinite: {self.why_infinite}.")
         if self.deviation:
@@ -104,8 +108,8 @@ class CalibrationTestResult(NotedResult):
     def details(self) -> str:
         """The method of the test, and the null hypothesis."""
         return (
-            f"Test by {self.measure} = {self.statistic:.4g}, {self.lens}, n = {self.n}; {self.why_stopped}, "
-            f"Monte Carlo error of p {self.pvalue_error:.2g}.\n"
+            f"Test by {self.measure} = {settled(self.statistic):.4g}, {self.lens}, n = {self.n}; {self.why_stopped}, "
+            f"Monte Carlo error of p {settled(self.pvalue_error):.2g}.\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
 
@@ -192,7 +196,7 @@ class ClassWiseTestResult(NotedResult):
     def answer(self) -> str:
         """For which classes the adjusted p-value is at most .05, in words."""
         holm, k = self.pvalue_holm, len(self.names)
-        low = [str(self.names[i]) for i in np.argsort(holm, kind="stable") if holm[i] <= LOW]
+        low = [str(self.names[i]) for i in in_order(holm) if holm[i] <= LOW]
         tested = f"{self.calibration_map} for" if self.calibration_map else "the calibration of"
         if not low:
             return f"There is no evidence against {tested} any of {k:,} classes in this test."
@@ -213,7 +217,7 @@ class ClassWiseTestResult(NotedResult):
     def __str__(self) -> str:
         approximate = "" if self.resample == "labels" else " (approximate)"
         many = len(self.names) > _MANY_CLASSES
-        shown = np.argsort(self.pvalue, kind="stable")[:_SHOWN] if many else np.arange(len(self.names))
+        shown = in_order(self.pvalue)[:_SHOWN] if many else np.arange(len(self.names))
         width = max(5, *(len(str(self.names[k])) for k in shown))
         lines = [
             self.answer,
@@ -222,11 +226,17 @@ class ClassWiseTestResult(NotedResult):
             f"{'class':{width}}  {'value':>8}  {'p':>6}  {'error':>6}  {'p (Holm)':>8}  draws",
         ]
         for k in shown:
-            name, p, error = f"{self.names[k]!s:{width}}", f"{self.pvalue[k]:6.3g}", f"{self.pvalue_error[k]:6.2g}"
-            drawn = f"{self.pvalue_holm[k]:8.3g}  {self.resamples_used[k]:5}"
-            lines.append(f"{name}  {self.statistic[k]:8.4g}  {p}  {error}  {drawn}")
+            name, p, error = (
+                f"{self.names[k]!s:{width}}",
+                f"{settled(self.pvalue[k]):6.3g}",
+                f"{settled(self.pvalue_error[k]):6.2g}",
+            )
+            drawn = f"{settled(self.pvalue_holm[k]):8.3g}  {self.resamples_used[k]:5}"
+            lines.append(f"{name}  {settled(self.statistic[k]):8.4g}  {p}  {error}  {drawn}")
         if many:
-            lines.append(f"and {len(self.names) - _SHOWN} more, each with p of at least {self.pvalue[shown[-1]]:.3g}")
+            lines.append(
+                f"and {len(self.names) - _SHOWN} more, each with p of at least {settled(self.pvalue[shown[-1]]):.3g}"
+            )
         reasons = dict.fromkeys(why.reason for why in self.why_stopped)
         lines.append(f"Error: Monte Carlo error of p. Draws: {' or '.join(reasons)}.")
         lines += self.drivers

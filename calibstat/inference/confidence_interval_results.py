@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from calibstat.data.named_lens import NamedLens
+from calibstat.digits import settled, writer
 from calibstat.inference.honest_ends import exceeds
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.output.wording import level_text
 from calibstat.result import NotedResult
+
+THREE_DIGITS, FOUR_DIGITS = writer(".3g"), writer(".4g")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,7 @@ class ConfidenceInterval(NotedResult):
         """The models that the interval is for, in words; empty of one model and fresh rows."""
         return ""
 
-    def remark(self, write: Callable[[float], str] = "{:.4g}".format) -> str:
+    def remark(self, write: Callable[[float], str] = FOUR_DIGITS) -> str:
         """Say why the high end is not lower, and why the estimate lies outside the interval; nothing if neither is so.
 
         `write` writes numbers.
@@ -94,7 +97,7 @@ class ConfidenceInterval(NotedResult):
             sentence = f"The estimate lies {side} the interval because resamples have {values} values."
         return sentence.strip()
 
-    def of_curves(self, write: Callable[[float], str] = "{:.3g}".format) -> str:
+    def of_curves(self, write: Callable[[float], str] = THREE_DIGITS) -> str:
         """Say what the high end is of an error without bins, and of a calibrated model; nothing of other errors.
 
         `write` writes numbers.
@@ -123,8 +126,8 @@ class ConfidenceInterval(NotedResult):
     def __str__(self) -> str:
         remarks = "".join(f"{each}\n" for each in (self.of_curves(), self.remark()) if each)
         return (
-            f"{self.measure} = {self.estimate:.4g}, {level_text(self.confidence_level)} confidence interval "
-            f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
+            f"{self.measure} = {settled(self.estimate):.4g}, {level_text(self.confidence_level)} confidence interval "
+            f"[{settled(self.low):.4g}, {settled(self.high):.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
             f"{self.reservations}{remarks}Estimand: {self.estimand}"
         )
 

@@ -19,6 +19,9 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
+from calibstat.data.single_precision import edges_for
+from calibstat.digits import settled
+from calibstat.in_order import first_largest, without_rounding
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.net_benefit_curve import checked_thresholds
 from calibstat.inference.unit_rows import UnitRows
@@ -87,13 +90,15 @@ class DecisionLossCurve(NotedResult):
         of = "" if self.drawn == "rows" else f" in {self.drawn}"
         stake = f", with gain and cost together {self.stake:g}," if self.stake != 1 else ""
         said = (
-            f"By using other thresholds no decision maker{stake} gains more than {self.largest_high:.3g} per case, "
-            f"with {level_text(self.confidence_level)} confidence: {self.lens}, n = {self.n}{of}. The largest gain is "
-            f"estimated as {self.largest:.3g}, interval [{self.low:.3g}, {self.largest_high:.3g}]."
+            f"By using other thresholds no decision maker{stake} gains more than {settled(self.largest_high):.3g} "
+            f"per case, with {level_text(self.confidence_level)} confidence: {self.lens}, n = {self.n}{of}. "
+            f"The largest gain is estimated as {settled(self.largest):.3g}, interval [{settled(self.low):.3g}, "
+            f"{settled(self.largest_high):.3g}]."
         )
         if np.isnan(self.own):
             return said
-        return f"{said} At threshold {self.own:.3g} it is {self.own_loss:.3g}, at most {self.own_high:.3g}."
+        loss = f"it is {settled(self.own_loss):.3g}, at most {settled(self.own_high):.3g}"
+        return f"{said} At threshold {settled(self.own):.3g} {loss}."
 
 
 class DecisionLossArguments(RowArguments, total=False):
@@ -264,7 +269,7 @@ def _at(t: float, sample: Sample, units: UnitRows | None, tail: float) -> tuple[
 
     Statement and argument: docs/proofs.md, section 14.
     """
-    first = int(np.searchsorted(sample.value, t))
+    first = int(np.searchsorted(sample.value, edges_for(sample.value, t)))
     below, above = _nearest_first(t, first, sample, units)
     begun, ceased = below.prefixes(), above.prefixes()
     score = below.score(tail)
@@ -274,7 +279,7 @@ def _at(t: float, sample: Sample, units: UnitRows | None, tail: float) -> tuple[
     )
     high = min(max(float(each.max()) for each in bounds) / below.n, 1.0)
     gains = np.concatenate([begun.total[first:0:-1], -ceased.total]) / below.n  # of acting from each prediction on
-    best = int(np.argmax(gains))
+    best = int(first_largest(without_rounding(gains)))
     if best == first:
         return 0.0, high, t
     return float(gains[best]), high, float(np.append(sample.value, np.inf)[best])

@@ -10,6 +10,7 @@ import numpy as np
 
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.resampling import Draws, Labels, Stage, draw, in_cells
@@ -63,9 +64,9 @@ class Confidence(NamedTuple):
         return float(self.high < 0) - float(self.low > 0)
 
     def __str__(self) -> str:
-        gap = abs(self.mean - self.accuracy)
+        gap = settled(abs(self.mean - self.accuracy))
         decimals = 3 if gap >= 0.001 else min(1 - math.floor(math.log10(gap)), 15) if gap > 0 else 3
-        return f"mean confidence {self.mean:.{decimals}f}, accuracy {self.accuracy:.{decimals}f}"
+        return f"mean confidence {settled(self.mean):.{decimals}f}, accuracy {settled(self.accuracy):.{decimals}f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ class Deviation(Result):
     @property
     def where(self) -> str:
         """The place of the most surprising labels, with the expected and the observed rate, in words."""
-        rows = f"{self.rows:,.0f} row{'s' * (self.rows != 1)}"
+        rows = f"{settled(self.rows):,.0f} row{'s' * (self.rows != 1)}"
         expected, observed = _mean_count(self.rows * self.predicted), _count(self.rows * self.observed)
         between = _range(self.low, self.high)
         return f"predictions {between}, with {self.of} expected in {expected} of {rows} and observed in {observed}"
@@ -164,16 +165,17 @@ class Deviation(Result):
 
 def _mean_count(number: float) -> str:
     """Write a number of rows to expect, with one decimal."""
-    return "fewer than 0.1" if 0 < number < 0.05 else f"{number:,.1f}"
+    return "fewer than 0.1" if 0 < number < 0.05 else f"{settled(number):,.1f}"
 
 
 def _count(number: float) -> str:
     """Write a number of rows that was observed, with one decimal if weights have made it a fraction."""
-    return f"{number:,.1f}".removesuffix(".0")
+    return f"{settled(number):,.1f}".removesuffix(".0")
 
 
 def _range(low: float, high: float) -> str:
     """Write a range with two digits of its width; a single prediction with three of its way to 0 or 1."""
+    low, high = settled(low), settled(high)
     if high < TINY:
         return "below 0.000001"
     if 1 - low < TINY:
@@ -181,7 +183,7 @@ def _range(low: float, high: float) -> str:
     if low == high:
         decimals = 2 - math.floor(math.log10(min(low, 1 - low)))
     else:
-        decimals = max(2, 1 - math.floor(math.log10(high - low)))
+        decimals = max(2, 1 - math.floor(math.log10(settled(high - low))))
     first, last = (np.format_float_positional(round(end, decimals), trim="-") for end in (low, high))
     return f"of {first}" if first == last else f"from {first} to {last}"
 

@@ -18,6 +18,8 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
+from calibstat.in_order import first_largest
 from calibstat.inference.confidence_interval import confidence_interval, honest_ends
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.bins import Strategy, bin_cells
@@ -140,7 +142,7 @@ class Equivalence(NotedResult):
             claim = f"{self.by} is at most {margin}"
             if self.count is not None:
                 claim = f"In {_every(self.count, self.by)} the outcomes average within {margin} of the predictions"
-            return f"{claim} (p = {self.pvalue:.3g}; these rows could show {limit:g}).{floor}"
+            return f"{claim} (p = {settled(self.pvalue):.3g}; these rows could show {limit:g}).{floor}"
         sentence = f"Not shown: the smallest margin that these {self.n} rows show is {limit:g}."
         if self.rows_needed is not None:
             needed = f"needs about {self.rows_needed} rows for a 50 % chance to show {margin}"
@@ -375,7 +377,7 @@ def _by_bins(
         limit=float(gap.max()),
         margin=margin,
         level=level,
-        worst_bin=int(gap.argmax()),
+        worst_bin=int(first_largest(gap)),
         left=read_only(value[first]),
         right=read_only(value[last]),
         count=read_only(rows),
@@ -438,7 +440,7 @@ def _rows_needed(share: np.ndarray, mean: np.ndarray, spread: np.ndarray, margin
     for _ in range(16):
         middle = (low + high) / 2
         low, high = (low, middle) if power(2**middle) >= 0.5 else (middle, high)
-    return int(float(f"{2**high:.2g}"))
+    return int(float(f"{settled(2**high):.2g}"))
 
 
 def _inverted(shown: Callable[[float], bool], level: float, claimed: bool) -> float:

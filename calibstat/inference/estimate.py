@@ -14,6 +14,7 @@ from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments
 from calibstat.data.checks import options_of
 from calibstat.data.lenses import AnyLens, EachClass, OneLens
 from calibstat.data.models import Predicted
+from calibstat.digits import settled
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.binned import ECE
 from calibstat.measures.bins import Strategy
@@ -49,7 +50,9 @@ class MeasureDetail(Result):
         return self.fields[name]
 
     def __str__(self) -> str:
-        return f"{self.measure} = {self.estimate:.4g}, n = {self.n}; fields: {', '.join(self.fields) or 'none'}"
+        return (
+            f"{self.measure} = {settled(self.estimate):.4g}, n = {self.n}; fields: {', '.join(self.fields) or 'none'}"
+        )
 
 
 class EstimateArguments(MeasureOptions, total=False):

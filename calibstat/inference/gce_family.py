@@ -14,6 +14,7 @@ from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
 from calibstat.data.checks import is_number
 from calibstat.data.models import Predicted
+from calibstat.digits import settled
 from calibstat.measures.gce import l1_and_l2
 from calibstat.result import Result, read_only
 
@@ -92,9 +93,9 @@ class GceFamily(Result):
             probabilities = "largest" if self.max_prob[i] else "all"
             classes = "apart" if self.class_conditional[i] else "together"
             l1, l2, l1_above, l2_above = self.value[i : i + 4]
-            values = f"{l1:>12.4g}{l2:>12.4g}{l1_above:>16.4g}{l2_above:>16.4g}"
+            values = f"{settled(l1):>12.4g}{settled(l2):>12.4g}{settled(l1_above):>16.4g}{settled(l2_above):>16.4g}"
             lines.append(f"{self.binning[i]:<10}{probabilities:<15}{classes:<10}{values}")
-        lines.append(", ".join(f"{name} = {self[name]:.4g}" for name in self.name if name))
+        lines.append(", ".join(f"{name} = {settled(self[name]):.4g}" for name in self.name if name))
         return "\n".join(lines)
 
 

@@ -16,6 +16,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
+from calibstat.data.single_precision import edges_for
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.net_benefit import NetBenefit
@@ -144,7 +145,7 @@ def net_benefit(
     ------
     ValueError
         If the thresholds are not ascending between 0 and 1, the data are not as described (the first offending row is
-        named), are a `Sample` with real-valued weights, or fewer than two rows, or the lens has no binary outcome.
+        named) or are a `Sample` with real-valued weights, or the lens has no binary outcome.
 
     Notes
     -----
@@ -230,7 +231,7 @@ def _divided(sample: Sample, threshold: np.ndarray) -> Iterator[Sample]:
 
     The net benefit depends on nothing else.
     """
-    first = np.searchsorted(sample.value, threshold)
+    first = np.searchsorted(sample.value, edges_for(sample.value, threshold))
     below = [np.concatenate(([0.0], np.cumsum(part)))[first] for part in (sample.count, sample.positives)]
     above = [part.sum() - less for part, less in zip((sample.count, sample.positives), below, strict=True)]
     counts, positives = (np.stack(pair, axis=1) for pair in zip(below, above, strict=True))

@@ -8,6 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from calibstat.in_order import in_order, without_rounding
+
+TIE = 1e-10  # relative
+ROUNDING = 100 * float(np.finfo(float).eps)  # of statistics that are 0 up to rounding
+
 
 class Compared(NamedTuple):
     """A statistic and its resamples under calibration, and the tail of the test."""
@@ -22,11 +27,20 @@ class Compared(NamedTuple):
         return p_value(self.statistic, self.null, self.tail)
 
 
+def tie(statistic: float | np.ndarray) -> np.ndarray:
+    """Return how far from a statistic a resample ties with it: 1e-10 of it, and the rounding of what was added up.
+
+    Equal sums of other processors, or of groups with the same rows, differ by some 1e-13 of themselves. A tie counts as
+    at least as extreme, so that p-values can only become larger.
+    """
+    size = np.abs(statistic)
+    return np.where(np.isfinite(size), TIE * size + ROUNDING, 0.0)
+
+
 def extremes(statistic: float, null: np.ndarray, tail: str) -> list[np.ndarray]:
     """Return which resamples are at least as extreme, in each tail of the test; ties, up to rounding, are."""
-    tolerance = 100 * np.finfo(float).eps * max(1.0, abs(statistic)) if np.isfinite(statistic) else 0.0
-    above = null >= statistic - tolerance
-    return [above] if tail == "greater" else [above, null <= statistic + tolerance]
+    above = null >= statistic - tie(statistic)
+    return [above] if tail == "greater" else [above, null <= statistic + tie(statistic)]
 
 
 def p_value(statistic: float, null: np.ndarray, tail: str) -> float:
@@ -43,9 +57,7 @@ def largest_p_value(statistic: float, nulls: Mapping[str, np.ndarray]) -> tuple[
 def p_values(statistics: np.ndarray, null: np.ndarray, tail: str) -> np.ndarray:
     """Return `p_value` of many statistics with one null distribution, by a single sort of it."""
     ordered = np.sort(null)
-    finite = np.isfinite(statistics)
-    tolerance = np.zeros(statistics.shape)
-    tolerance[finite] = 100 * np.finfo(float).eps * np.maximum(1.0, np.abs(statistics[finite]))
+    tolerance = tie(statistics)
     above = (1 + null.size - np.searchsorted(ordered, statistics - tolerance, "left")) / (1 + null.size)
     if tail == "greater":
         return above
@@ -58,7 +70,7 @@ def holm(pvalue: np.ndarray) -> np.ndarray:
 
     The function of statsmodels collects garbage first, which takes longer than a thousand resamples.
     """
-    order = np.argsort(pvalue)
+    order = in_order(pvalue)
     adjusted = np.empty_like(pvalue)
     adjusted[order] = np.minimum(np.maximum.accumulate(pvalue[order] * np.arange(pvalue.size, 0, -1)), 1.0)
     return adjusted
@@ -70,7 +82,7 @@ def step_down(statistic: np.ndarray, null: np.ndarray) -> np.ndarray:
     The largest is compared with the largest of all in each resample, the next with the largest of all but the first,
     and so on; none is below one before it (Westfall, Young 1993, algorithm 2.8).
     """
-    order = np.argsort(-statistic, kind="stable")
+    order = in_order(-without_rounding(statistic))
     largest = np.maximum.accumulate(null[:, order[::-1]], axis=1)[:, ::-1]
     adjusted = np.empty(statistic.size)
     adjusted[order] = np.maximum.accumulate(

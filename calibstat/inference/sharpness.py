@@ -20,6 +20,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
 from calibstat.measures.bregman import Bregman, total_loss
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.regression_ce import (
@@ -102,9 +103,10 @@ class CalibrationSharpness(Result):
 
     def __str__(self) -> str:
         return (
-            f"Calibration error {self.calibration_error:.4g} and sharpness gap {self.sharpness_gap:.4g} of a total "
-            f"divergence of {self.total_divergence:.4g} ({self.divergence}; {self.kernel} kernel, bandwidth "
-            f"{self.bandwidth:.4g}), {self.lens}, n = {self.n:.10g}.\n{self._units}"
+            f"Calibration error {settled(self.calibration_error):.4g} and sharpness gap "
+            f"{settled(self.sharpness_gap):.4g} of a total "
+            f"divergence of {settled(self.total_divergence):.4g} ({self.divergence}; {self.kernel} kernel, bandwidth "
+            f"{settled(self.bandwidth):.4g}), {self.lens}, n = {settled(self.n):.10g}.\n{self._units}"
         )
 
     @property
@@ -114,7 +116,8 @@ class CalibrationSharpness(Result):
             return "They are differences of log losses, not of probabilities."
         return (
             f"They are squared differences of probabilities. The root of the calibration error, "
-            f"{math.sqrt(self.calibration_error):.4g}, is a difference of probabilities: the root mean square of "
+            f"{settled(math.sqrt(self.calibration_error)):.4g}, is a difference of probabilities: the root mean "
+            "square of "
             "frequency minus prediction, the frequency by kernel regression."
         )
 

@@ -17,6 +17,7 @@ from calibstat.data.clusters import clusters_in_words
 from calibstat.data.data_notes import auc
 from calibstat.data.lenses import top_label
 from calibstat.data.predictions import Predictions
+from calibstat.digits import settled, writer
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.honest_ends import NoInterval
@@ -92,7 +93,9 @@ class Summary(NotedResult):
     def __str__(self) -> str:
         cells = [
             [
-                f"{e:.4f}".replace("nan", "undefined") if np.isnan(a) else f"{e:.4f} [{a:.4f}, {b:.4f}]"
+                f"{settled(e):.4f}".replace("nan", "undefined")
+                if np.isnan(a)
+                else f"{settled(e):.4f} [{settled(a):.4f}, {settled(b):.4f}]"
                 for e, a, b in zip(*row, strict=True)
             ]
             for row in zip(self.estimate, self.low, self.high, strict=True)
@@ -321,7 +324,7 @@ def _row(
             row.append((problem.estimate(), np.nan, np.nan, "", ""))
         else:
             numbers = interval.estimate, interval.low, interval.high
-            row.append((*numbers, interval.why_infinite, interval.remark("{:.4f}".format)))
+            row.append((*numbers, interval.why_infinite, interval.remark(writer(".4f"))))
     sample = data.seen().one_event("the AUC").sample
     row.insert(measures.index("auc"), (auc(sample.count, sample.positives)[0], np.nan, np.nan, "", ""))
     return row
@@ -381,7 +384,7 @@ def _tradeoffs(
             before, after = (values[measures.index(score)] for values in (base, row))
             if not after > before:
                 continue
-            text = f"{name}: ece falls from {base[ece]:.4f} to {row[ece]:.4f}, but {score} rises"
+            text = f"{name}: ece falls from {settled(base[ece]):.4f} to {settled(row[ece]):.4f}, but {score} rises"
             if np.isinf(after):
                 sentences.append(f"{text} to infinity.")
                 continue
@@ -390,5 +393,5 @@ def _tradeoffs(
             difference = compare(pair, **asked, **settings)
             low, high = difference.low.item(), difference.high.item()
             if low > 0:
-                sentences.append(f"{text} by {after - before:.4f} [{low:.4f}, {high:.4f}].")
+                sentences.append(f"{text} by {settled(after - before):.4f} [{settled(low):.4f}, {settled(high):.4f}].")
     return sentences

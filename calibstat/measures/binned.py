@@ -151,9 +151,9 @@ class ECE(ChosenBins):
     is split at its mean, or ascending cuts between cells, each belonging to the cell below it, and with the last two
     `n_bins` is ignored; `norm`, "l1", "l2", "max" (the maximum calibration error) or any p >= 1.
 
-    Bin b of B is ((b - 1)/B, b/B], the first closed at 0, with edges as doubles. A float32 prediction is taken as its
-    exact binary value and not as its shortest decimal: 0.2 as float32 is above 1/5, so it is in the second of five
-    bins, 0.2 as float64 in the first. Quantile cells, and cells of a tree, of the data are kept when
+    Bin b of B is ((b - 1)/B, b/B], the first closed at 0, with edges as doubles. Predictions of single precision are
+    compared with edges rounded like them: 0.2 as float32 lies above 1/5, and is in the first of five bins as 0.2 as
+    float64 is. Quantile cells, and cells of a tree, of the data are kept when
     rows are resampled, so that intervals are for the error over these cells. The value of a population is that over its
     own quantiles; over a tree it has none.
 

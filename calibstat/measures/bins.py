@@ -12,6 +12,7 @@ from calibstat.compiled import jit, without_numba
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.predictions import Predictions
+from calibstat.data.single_precision import edges_for, is_single
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS
 
 BLOCK = 1024  # rows whose bins are computed together; they stay in the first-level cache
@@ -20,11 +21,12 @@ MANY_BINS = 4096  # with more bins sorting is as fast
 MOST_BINS = 2**52  # with more bins edges b / B of different b may be the same double
 
 Strategy = str | Sequence[float]
+Single = bool | None  # True, or None
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, residuals / n and predictions / n in each bin
 STRATEGIES = ("uniform", "quantile", "tree")
 EXPECTED = f"expected strategy {', '.join(map(repr, STRATEGIES))}"
 TREE_ROWS = 100  # in a cell of a tree, from which on it is split
-NEAR_MEAN = 1e-9  # relative; rounding must not decide on which side of a mean a prediction is
+NEAR_MEAN, OF_SINGLE = 1e-9, 2.0**-23  # relative; rounding must not decide on which side of a mean a prediction is
 NO_CUTS = ", which is not an ascending sequence of cuts from 0 to 1 either"
 
 
@@ -47,14 +49,17 @@ def number_of_bins(n_bins: object, n: float) -> int:
 
 
 @jit
-def bin_of(v: float, bins: int) -> float:
+def bin_of(v: float, bins: int, single: Single = None) -> float:
     """Return b such that (b / B, (b + 1) / B] holds v, with the first bin closed at 0: the only definition of a bin.
 
-    Edges are b / B as a double. Rounding of v B can only matter at the nearest edge, with which v is compared. The
-    result is a float from 0 to B - 1 for any v, without branches, so that a loop over it becomes vector code.
+    Edges are b / B as a double, or if predictions are `single` rounded to single precision, as `edges_for` says; None
+    stands for no, because then the compiler leaves the rounding out. Rounding of v B can only matter at the nearest
+    edge, with which v is compared. The result is a float from 0 to B - 1 for any v, without branches, so that a loop
+    over it becomes vector code.
     """
     edge = math.floor(v * bins + 0.5)
-    b = edge if v > edge / bins else edge - 1.0
+    end = edge / bins if single is None else np.float64(np.float32(edge / bins))
+    b = edge if v > end else edge - 1.0
     b = b if b > 0.0 else 0.0
     return b if b < bins - 1.0 else bins - 1.0
 
@@ -62,22 +67,23 @@ def bin_of(v: float, bins: int) -> float:
 def bin_numbers(value: np.ndarray, bins: int) -> np.ndarray:
     """Return the equal-width bin of each value, from 0 to B - 1."""
     number = np.empty(value.size, np.int64)
-    _number(value, bins, number)
+    _number(value, bins, number, is_single(value) or None)
     return number
 
 
-def _numbers_in_arrays(value: np.ndarray, bins: int, number: np.ndarray) -> None:
+def _numbers_in_arrays(value: np.ndarray, bins: int, number: np.ndarray, single: Single = None) -> None:
     value = value.astype(np.float64)
     edge = np.floor(value * bins + 0.5)
-    number[:] = np.clip(np.where(value > edge / bins, edge, edge - 1.0), 0.0, bins - 1.0)
+    end = (edge / bins).astype(np.float32) if single else edge / bins
+    number[:] = np.clip(np.where(value > end, edge, edge - 1.0), 0.0, bins - 1.0)
 
 
 @without_numba(_numbers_in_arrays)
 @jit
-def _number(value: np.ndarray, bins: int, number: np.ndarray) -> None:
+def _number(value: np.ndarray, bins: int, number: np.ndarray, single: Single = None) -> None:
     """Fill in the bins."""
     for j in range(value.size):
-        number[j] = np.int64(bin_of(np.float64(value[j]), bins))
+        number[j] = np.int64(bin_of(np.float64(value[j]), bins, single))
 
 
 def uniform_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15) -> np.ndarray:
@@ -107,7 +113,7 @@ def bin_cells(
     """Return the cell of each prediction: bins of equal width, of nearly equal numbers of rows, of a tree, or cuts."""
     check_bins(n_bins, strategy)
     if not isinstance(strategy, str):
-        return np.searchsorted(cuts_of(strategy), value)
+        return np.searchsorted(edges_for(value, cuts_of(strategy)), value)
     if strategy == "uniform" or is_unbinned(n_bins):
         return uniform_cells(value, count, n_bins=n_bins)
     if strategy == "tree":
@@ -121,12 +127,12 @@ def tree_cells(value: np.ndarray, count: np.ndarray) -> np.ndarray:
     A cell of at least `TREE_ROWS` rows is split at its mean prediction, which goes to the low side, as
     `simplex_cells.grow_tree` splits vectors, unless a side would be empty.
     """
-    starts, waiting = list[int](), [(0, value.size)]
+    starts, waiting, near = list[int](), [(0, value.size)], OF_SINGLE if is_single(value) else NEAR_MEAN
     while waiting:
         first, last = waiting.pop()
         rows = count[first:last]
         if (total := rows.sum()) >= TREE_ROWS:
-            mean = rows @ value[first:last] / total * (1 + NEAR_MEAN)
+            mean = rows @ value[first:last] / total * (1 + near)
             middle = first + int(np.searchsorted(value[first:last], mean, "right"))
             if first < middle < last:
                 waiting += [(middle, last), (first, middle)]  # the low side comes first
@@ -236,7 +242,7 @@ def uniform_row_sums(y: np.ndarray, p: np.ndarray, *, n_bins: int | str | None =
         return None
     sums = np.zeros((3, bins))
     room = np.empty(BLOCK, np.int32), np.zeros(2 * bins, np.int64), np.zeros(2 * bins)
-    bad = _row_sums(y, p, bins, sums, *room)
+    bad = _row_sums(y, p, bins, sums, *room, is_single(p) or None)
     return None if bad else (sums[0], sums[1], sums[2])
 
 
@@ -249,6 +255,7 @@ def _row_sums(
     cell: np.ndarray,
     rows: np.ndarray,
     value: np.ndarray,
+    single: Single = None,
 ) -> bool:
     """Fill in rows, residuals / n and predictions / n summed in each bin; return whether a row is invalid.
 
@@ -262,7 +269,7 @@ def _row_sums(
         for i in range(p_block.size):
             v = p_block[i]
             good &= (v >= 0.0) & (v <= 1.0) & ((y_block[i] == 0) | (y_block[i] == 1))
-            b = bin_of(v, bins)
+            b = bin_of(v, bins, single)
             cell[i] = np.int32(2.0 * b + (1.0 if y_block[i] == 1 else 0.0))
         value[:] = 0.0  # a sum for each block: one running sum would lose digits over many rows
         for i in range(p_block.size):
@@ -286,24 +293,27 @@ def uniform_sorted_sums(
     bins = number_of_bins(n_bins, count.sum() if isinstance(n_bins, str) else math.nan)
     if bins > MANY_BINS:
         return None
-    sums = np.zeros((3, int(bin_of(value[-1], bins)) + 1))
-    n = _sorted_sums(value, count, positives, bins, sums)
+    single = is_single(value) or None
+    sums = np.zeros((3, int(bin_of(value[-1], bins, single)) + 1))
+    n = _sorted_sums(value, count, positives, bins, sums, single)
     return sums[0], (sums[1] - sums[2]) / n, sums[2] / n
 
 
 @jit
-def _sorted_sums(value: np.ndarray, count: np.ndarray, positives: np.ndarray, bins: int, sums: np.ndarray) -> float:
+def _sorted_sums(
+    value: np.ndarray, count: np.ndarray, positives: np.ndarray, bins: int, sums: np.ndarray, single: Single = None
+) -> float:
     """Add up as `cell_sums` does, and return the number of rows; the end of each bin is searched."""
     m = value.size
     n = 0.0
     start = 0
     while start < m:
-        b = np.int64(bin_of(value[start], bins))
+        b = np.int64(bin_of(value[start], bins, single))
         inside = start
         end = m
         while end - inside > 1:
             middle = (inside + end) // 2
-            if bin_of(value[middle], bins) > b:
+            if bin_of(value[middle], bins, single) > b:
                 end = middle
             else:
                 inside = middle
@@ -328,12 +338,12 @@ def uniform_column_sums(predictions: Predictions, *, n_bins: int | str | None = 
     if bins > MANY_BINS:
         return None
     sums = np.zeros((3, prob.shape[1], bins))
-    _column_sums(prob, predictions.label, sums)
+    _column_sums(prob, predictions.label, sums, is_single(prob) or None)
     return sums[0], sums[1], sums[2]
 
 
 @jit
-def _column_sums(prob: np.ndarray, label: np.ndarray, sums: np.ndarray) -> None:
+def _column_sums(prob: np.ndarray, label: np.ndarray, sums: np.ndarray, single: Single = None) -> None:
     """Fill in rows, residuals / n and predictions / n summed in each bin of each class.
 
     With many classes most probabilities are in the first bin, and whole blocks of them are added up as vectors.
@@ -343,7 +353,7 @@ def _column_sums(prob: np.ndarray, label: np.ndarray, sums: np.ndarray) -> None:
     cell = np.empty(CLASS_BLOCK, np.int32)
     rows = np.zeros((classes, bins), np.int32)
     first = np.zeros(classes)
-    edge = 1.0 / bins  # of the first bin
+    edge = 1.0 / bins if single is None else np.float64(np.float32(1.0 / bins))  # of the first bin
     for i in range(n):
         for start in range(0, classes, CLASS_BLOCK):
             row = prob[i, start : start + CLASS_BLOCK]
@@ -355,13 +365,13 @@ def _column_sums(prob: np.ndarray, label: np.ndarray, sums: np.ndarray) -> None:
                     first[start + k] += row[k]
                 continue
             for k in range(row.size):
-                cell[k] = np.int32(bin_of(np.float64(row[k]), bins))
+                cell[k] = np.int32(bin_of(np.float64(row[k]), bins, single))
             for k in range(row.size):
                 rows[start + k, cell[k]] += 1
                 sums[2, start + k, cell[k]] += row[k]
     for i in range(n):
         k = label[i]
-        sums[1, k, np.int64(bin_of(np.float64(prob[i, k]), bins))] += 1.0
+        sums[1, k, np.int64(bin_of(np.float64(prob[i, k]), bins, single))] += 1.0
     for k in range(classes):
         rows[k, 0] += n - rows[k].sum()
         sums[2, k, 0] += first[k]

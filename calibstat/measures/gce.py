@@ -16,7 +16,8 @@ from calibstat.bounds.weighted_sums_interval import WeightedSumsInterval
 from calibstat.compiled import jit
 from calibstat.data.checks import check_switch, is_among, is_number, short
 from calibstat.data.predictions import Predictions
-from calibstat.measures.bins import BLOCK, MANY_BINS, bin_cells, bin_of, check_bins, is_unbinned, number_of_bins
+from calibstat.data.single_precision import edges_for, is_single
+from calibstat.measures.bins import BLOCK, MANY_BINS, Single, bin_cells, bin_of, check_bins, is_unbinned, number_of_bins
 from calibstat.measures.gce_parts.split_ties import errors_of_shared_ties
 from calibstat.measures.gce_parts.weights_in_gce import check_weights, mean_weights, weights_of_classes
 from calibstat.measures.kinds.base import Honest
@@ -61,12 +62,13 @@ def l1_and_l2(
         check_switches(binning, max_prob, class_conditional, threshold)
         bins, top = number_of_bins(n_bins, prob.shape[0]), _kept_class(prob, max_prob)
         classes = weights_of_classes(class_weight, prob.shape[1] if class_conditional else 1)
-        return errors_of_shared_ties(prob, labels, top, np.float64(threshold), bins, classes)
+        return errors_of_shared_ties(prob, labels, top, _least(prob, threshold), bins, classes)
     top, least, count, value, upper = _table(prob, binning, max_prob, class_conditional, threshold, n_bins)
     many = len(labels) >= prob.shape[1] or region != "all"
-    place = _places(prob, top, least, count, upper) if many else np.empty((0, 0), np.int64)
+    place = _places(prob, top, least, count, upper, is_single(prob) or None) if many else np.empty((0, 0), np.int64)
     weight, classes = mean_weights(prob, region, place, count), weights_of_classes(class_weight, len(count))
-    return _errors(prob, labels, top, least, count, value, upper, place, weight, classes)
+    single = is_single(prob) or None
+    return _errors(prob, labels, top, least, count, value, upper, place, weight, classes, single)
 
 
 def _table(
@@ -79,12 +81,12 @@ def _table(
     are computed by a formula.
     """
     check_switches(binning, max_prob, class_conditional, threshold)
-    least = np.float64(threshold)  # a Python number would be rounded to the type of `prob` before it is compared
+    least = _least(prob, threshold)
     top = _kept_class(prob, max_prob)
     bins = 0 if is_unbinned(n_bins) else number_of_bins(n_bins, prob.shape[0])
     computed = binning == "even" and 0 < bins <= MANY_BINS  # bins by a formula; others are looked up
     if computed and not max_prob:
-        count, value = _even_sums(prob, bins, least)
+        count, value = _even_sums(prob, bins, least, is_single(prob) or None)
         upper = np.empty((0, bins))
         if not class_conditional:
             count, value = count.sum(axis=0, keepdims=True), value.sum(axis=0, keepdims=True)
@@ -93,6 +95,11 @@ def _table(
         fewest = bins if computed else 1
         count, value, upper = _group_sums(prob, top, least, cut, fewest, max_prob, class_conditional)
     return top, least, count, value, upper[:0] if computed else upper
+
+
+def _least(prob: np.ndarray, threshold: float) -> np.float64:
+    """Return the threshold as predictions are compared with it, in double precision whatever their type."""
+    return np.float64(edges_for(prob, threshold))
 
 
 def _kept_class(prob: np.ndarray, max_prob: bool) -> np.ndarray:
@@ -149,7 +156,7 @@ def _bin_below(v: float, upper: np.ndarray) -> int:
 
 
 @jit
-def _even_sums(prob: np.ndarray, bins: int, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+def _even_sums(prob: np.ndarray, bins: int, threshold: float, single: Single = None) -> tuple[np.ndarray, np.ndarray]:
     """Return for each class and even bin the number of probabilities above the threshold, and their sum.
 
     All others go into an extra bin, which is dropped, so that the first loop over a row has no branches.
@@ -165,7 +172,7 @@ def _even_sums(prob: np.ndarray, bins: int, threshold: float) -> tuple[np.ndarra
             row = prob[i]
             for k in range(classes):
                 v = np.float64(row[k])
-                cell[k] = np.int32(bin_of(v, bins) if v > threshold else bins)
+                cell[k] = np.int32(bin_of(v, bins, single) if v > threshold else bins)
             for k in range(classes):
                 count[k, cell[k]] += 1.0
                 part[k, cell[k]] += row[k]
@@ -174,7 +181,9 @@ def _even_sums(prob: np.ndarray, bins: int, threshold: float) -> tuple[np.ndarra
 
 
 @jit
-def _place(v: float, k: int, top: int, threshold: float, bins: int, upper: np.ndarray, groups: int) -> int:
+def _place(
+    v: float, k: int, top: int, threshold: float, bins: int, upper: np.ndarray, groups: int, single: Single = None
+) -> int:
     """Return the place of a probability of class k: bins of one group after the other, and one place of all others.
 
     The arguments are as from `_table`.
@@ -182,20 +191,25 @@ def _place(v: float, k: int, top: int, threshold: float, bins: int, upper: np.nd
     if v <= threshold or (top >= 0 and top != k):
         return groups * bins
     g = k if groups > 1 else 0
-    b = _bin_below(v, upper[g]) if upper.size else int(bin_of(v, bins))
+    b = _bin_below(v, upper[g]) if upper.size else int(bin_of(v, bins, single))
     return g * bins + b
 
 
 @jit
 def _places(
-    prob: np.ndarray, top: np.ndarray, threshold: np.float64, count: np.ndarray, upper: np.ndarray
+    prob: np.ndarray,
+    top: np.ndarray,
+    threshold: np.float64,
+    count: np.ndarray,
+    upper: np.ndarray,
+    single: Single = None,
 ) -> np.ndarray:
     """Return the place of each class of each row."""
     groups, bins = count.shape
     index = np.empty(prob.shape, np.int64)
     for i in range(prob.shape[0]):
         for k in range(prob.shape[1]):
-            index[i, k] = _place(np.float64(prob[i, k]), k, top[i], threshold, bins, upper, groups)
+            index[i, k] = _place(np.float64(prob[i, k]), k, top[i], threshold, bins, upper, groups, single)
     return index
 
 
@@ -211,6 +225,7 @@ def _errors(
     place: np.ndarray,
     weight: np.ndarray,
     classes: np.ndarray,
+    single: Single = None,
 ) -> np.ndarray:
     """Return the L1 and the L2 error for each row of labels, given the bins: only positives have to be counted.
 
@@ -232,7 +247,7 @@ def _errors(
         else:
             for i in range(prob.shape[0]):
                 k = labels[r, i]
-                observed[_place(np.float64(prob[i, k]), k, top[i], threshold, bins, upper, groups)] += 1.0
+                observed[_place(np.float64(prob[i, k]), k, top[i], threshold, bins, upper, groups, single)] += 1.0
         for g in range(groups):
             for b in range(bins):
                 if count[g, b] > 0.0 and kept[g] > 0.0:
@@ -335,7 +350,7 @@ class GCE(VectorStatistic):
         options = (self.binning, self.max_prob, self.class_conditional, self.threshold, self.n_bins)
         top, least, count, _, upper = _table(prob, *options)
         need_rows_in_cells(str(self), int(count.sum()), int(np.count_nonzero(count)))
-        index = _places(prob, top, least, count, upper)
+        index = _places(prob, top, least, count, upper, is_single(prob) or None)
         of_bins, classes = (
             mean_weights(prob, self.region, index, count),
             weights_of_classes(self.class_weight, len(count)),

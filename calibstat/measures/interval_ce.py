@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.checks import is_number
+from calibstat.in_order import first_smallest
 from calibstat.measures.kinds.binary_kinds import Bracket, Seminorm, Statistic
 from calibstat.measures.kinds.population_value import POPULATION_BINS, BinaryPopulation
 from calibstat.measures.kinds.registry import measure
@@ -311,5 +312,5 @@ class SurrogateIntervalCE(Statistic):
         """Return the best width (0 for the limit), all widths tried with their errors, and the witness at the best."""
         residual = (positives - count * value) / count.sum()
         widths, errors = np.array(_widths(value, residual, self.precision)).T
-        best = float(widths[np.argmin(widths + errors)])
+        best = float(widths[first_smallest(widths + errors)])
         return {"width": best, "widths": widths, "errors": errors, "witness": _witness(value, residual, best)}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.data.checks import check_level
+from calibstat.data.single_precision import edges_for
 from calibstat.measures.kinds.base import Info
 from calibstat.measures.kinds.mean_loss import MeanLoss
 
@@ -52,5 +53,5 @@ class NetBenefit(MeanLoss):
         return -self.threshold / (1 - self.threshold), 1.0
 
     def loss(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        acts = (value >= self.threshold).astype(np.float64)
+        acts = (value >= edges_for(value, self.threshold)).astype(np.float64)
         return acts * self.bounds[0], acts

@@ -14,6 +14,7 @@ from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.in_order import first_largest
 from calibstat.measures.components.deviations import BLOCK, KEPT, MOST_CELLS, Diagnostics, cells_of_time
 from calibstat.measures.components.local_components import FINEST
 from calibstat.measures.kinds.base import MulticlassMeasure
@@ -157,7 +158,7 @@ class OmnibusOfClasses(MulticlassMeasure):
         samples: list[tuple[Sample, int | None]]
         samples = [(Sample.from_rows(label == k, column), k) for k, column in enumerate(predictions.prob.T)]
         samples.append((Sample.from_rows(label == predictions.top, predictions.largest), None))
-        best, k = max(samples, key=lambda part: self.single.estimate(part[0]))
+        best, k = samples[first_largest([self.single.estimate(sample) for sample, _ in samples])]
         return self.single, best, k
 
     def of_labels(self, prob: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

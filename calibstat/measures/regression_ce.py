@@ -12,6 +12,7 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.clipping import LEAST_CLIP, check_clip, uncertain
+from calibstat.digits import settled
 from calibstat.measures.bregman import BRIER, LOG_LOSS, Bregman
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.population_value import BinaryPopulation
@@ -273,7 +274,7 @@ class RegressionCE(Statistic):
         """Return the bandwidth for n rows."""
         bandwidth = self.bandwidth / n**self.rate
         if not LEAST_BANDWIDTH <= bandwidth <= 1:
-            shrunk = f"{bandwidth:.3g}, which is {self.bandwidth:g} / {n:g}**{self.rate:g}"
+            shrunk = f"{settled(bandwidth):.3g}, which is {self.bandwidth:g} / {n:g}**{self.rate:g}"
             raise ValueError(f"expected a bandwidth from {LEAST_BANDWIDTH:g} to 1 for these rows, found {shrunk}")
         return bandwidth
 

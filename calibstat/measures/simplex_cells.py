@@ -13,7 +13,7 @@ from calibstat.measures.bins import bin_numbers, uniform_cells
 # Rounding depends on the order of the rows and must not decide a split: variances this near are tied, and a row this
 # near above the mean counts as at the mean. Sums of up to 10 million rows are that exact.
 _NEAR_CELL = 1e-9
-_MEAN_ROUNDING = 1e-12  # relative, of a mean of equal predictions, which may be on the edge of a bin
+_MEAN_ROUNDING = 2.0**-23  # relative, of a mean of equal predictions on the edge of a bin, in single precision too
 
 SPLIT = [("coordinate", np.int64), ("threshold", np.float64), ("low", np.int64), ("high", np.int64)]
 

@@ -15,7 +15,7 @@ import numpy as np
 from calibstat.bounds import embedding_interval, mean_interval
 from calibstat.bounds.intervals import Interval, MappedInterval
 from calibstat.bounds.laplace import signed_pairs
-from calibstat.compiled import jit, without_numba
+from calibstat.compiled import jit, short_calls, without_numba
 from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.predictions import Predictions
 from calibstat.measures.kinds.base import Honest
@@ -24,6 +24,7 @@ from calibstat.measures.kinds.population_value import VectorPopulation
 from calibstat.measures.kinds.registry import measure
 
 ROWS, COLUMNS = 8, 256  # a tile of the kernel: the first-level cache holds it
+LABELS_A_STEP = 8  # labels of a row that are compared in the time of one class of the kernel
 MOST_PAIRED = 2**12  # points of a continuous population whose pairs are summed: the first of a Sobol net
 LARGEST_RESIDUAL = math.sqrt(2)  # the largest length of a one-hot label less a prediction
 KEPT_ROWS = 2**12  # up to so many rows the matrix of all pairs is kept
@@ -88,51 +89,56 @@ def _row(
             out[j] *= math.exp(-distance[j] / bandwidth)
 
 
-@jit
 def pair_sums(
     prob: np.ndarray, weight: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float
 ) -> np.ndarray:
     """Return the sum of k(p_i, p_j) <w_i, w_j> over the pairs i > j of each whole block of `size` rows."""
     sums = np.zeros(prob.shape[1] // size)
-    row = np.empty(COLUMNS)
-    for block in range(sums.size):
-        stop = (block + 1) * size
-        for first in range(block * size, stop, COLUMNS):
-            for i in range(first + 1, stop):
-                part = row[: min(COLUMNS, i - first)]
-                _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
-                sums[block] += part.sum()
+    for strips in _strips(prob, size, len(prob)):
+        _add_pairs(prob, weight, size, gaussian, euclidean, bandwidth, *strips, sums)
     return sums
 
 
-def _matched_in_arrays(
+def _strips(prob: np.ndarray, size: int, steps: int) -> list[tuple[int, int]]:
+    """Cut all strips into calls of a kernel that takes so many steps for a pair of rows.
+
+    A strip is the pairs of `COLUMNS` rows of a block with those below them. Strips count through all blocks.
+    """
+    of_block = -(-size // COLUMNS)
+    return short_calls(prob.shape[1] // size * of_block, size * min(size, COLUMNS) * steps)
+
+
+@jit
+def _begin(strip: int, size: int) -> tuple[int, int]:
+    """Return the first row of a strip, and the end of its block."""
+    of_block = (size + COLUMNS - 1) // COLUMNS
+    block = strip // of_block
+    return block * size + strip % of_block * COLUMNS, (block + 1) * size
+
+
+@jit
+def _add_pairs(
     prob: np.ndarray,
     weight: np.ndarray,
-    labels: np.ndarray,
     size: int,
     gaussian: bool,
     euclidean: bool,
     bandwidth: float,
-) -> np.ndarray:
-    sums = np.zeros(labels.shape[0])
-    for i, part in _rows_before(prob, weight, size, gaussian, euclidean, bandwidth):
-        before = labels[:, i - part.size : i]
-        sums += (before == labels[:, i, None]) @ (np.rint(part * FINEST) / FINEST)
-    return sums
+    low: int,
+    high: int,
+    sums: np.ndarray,
+) -> None:
+    """Add what `pair_sums` returns of strips low..high."""
+    row = np.empty(COLUMNS)
+    for strip in range(low, high):
+        first, stop = _begin(strip, size)
+        block = first // size
+        for i in range(first + 1, stop):
+            part = row[: min(COLUMNS, i - first)]
+            _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
+            sums[block] += part.sum()
 
 
-def _rows_before(
-    prob: np.ndarray, weight: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float
-) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each row with what the kernel makes of it and the rows before it in its whole block."""
-    for i in range(prob.shape[1] // size * size):
-        part = np.empty(i % size)
-        _row(prob, weight, i, i - part.size, gaussian, euclidean, bandwidth, part)
-        yield i, part
-
-
-@without_numba(_matched_in_arrays)
-@jit
 def matched_sums(
     prob: np.ndarray,
     weight: np.ndarray,
@@ -147,26 +153,80 @@ def matched_sums(
     One sum for each row of `labels`, shape (B, n). The kernel is evaluated once for all of them.
     """
     sums = np.zeros(labels.shape[0])
+    for strips in _strips(prob, size, len(prob) + len(labels) // LABELS_A_STEP):
+        _add_matched(prob, weight, labels, size, gaussian, euclidean, bandwidth, *strips, sums)
+    return sums
+
+
+def _matched_in_arrays(
+    prob: np.ndarray,
+    weight: np.ndarray,
+    labels: np.ndarray,
+    size: int,
+    gaussian: bool,
+    euclidean: bool,
+    bandwidth: float,
+    low: int,
+    high: int,
+    sums: np.ndarray,
+) -> None:
+    for i, first, part in _parts(prob, weight, size, gaussian, euclidean, bandwidth, low, high):
+        before = labels[:, first : first + part.size]
+        sums += (before == labels[:, i, None]) @ (np.rint(part * FINEST) / FINEST)
+
+
+def _parts(
+    prob: np.ndarray,
+    weight: np.ndarray,
+    size: int,
+    gaussian: bool,
+    euclidean: bool,
+    bandwidth: float,
+    low: int,
+    high: int,
+) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Yield each row of strips with the first row of its strip and what the kernel makes of it and the rows there."""
+    for strip in range(low, high):
+        first, stop = _begin(strip, size)
+        for i in range(first + 1, stop):
+            part = np.empty(min(COLUMNS, i - first))
+            _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
+            yield i, first, part
+
+
+@without_numba(_matched_in_arrays)
+@jit
+def _add_matched(
+    prob: np.ndarray,
+    weight: np.ndarray,
+    labels: np.ndarray,
+    size: int,
+    gaussian: bool,
+    euclidean: bool,
+    bandwidth: float,
+    low: int,
+    high: int,
+    sums: np.ndarray,
+) -> None:
+    """Add what `matched_sums` returns of strips low..high."""
     row = np.empty(COLUMNS)
     tile = np.empty((ROWS, COLUMNS), np.int64)
-    for block in range(prob.shape[1] // size):
-        stop = (block + 1) * size
-        for first in range(block * size, stop, COLUMNS):
-            for top in range(first, stop, ROWS):
-                bottom = min(top + ROWS, stop)
+    for strip in range(low, high):
+        first, stop = _begin(strip, size)
+        for top in range(first, stop, ROWS):
+            bottom = min(top + ROWS, stop)
+            for i in range(top, bottom):
+                part = row[: min(COLUMNS, i - first)]
+                _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
+                for j in range(part.size):
+                    tile[i - top, j] = np.int64(np.rint(part[j] * FINEST))
+            for b in range(sums.size):
+                label = labels[b]
+                total = np.int64(0)
                 for i in range(top, bottom):
-                    part = row[: min(COLUMNS, i - first)]
-                    _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
-                    for j in range(part.size):
-                        tile[i - top, j] = np.int64(np.rint(part[j] * FINEST))
-                for b in range(sums.size):
-                    label = labels[b]
-                    total = np.int64(0)
-                    for i in range(top, bottom):
-                        last = min(first + COLUMNS, i)
-                        total += np.int64(_agreeing(tile[i - top], label[first:last], label[i]))
-                    sums[b] += total / FINEST
-    return sums
+                    last = min(first + COLUMNS, i)
+                    total += np.int64(_agreeing(tile[i - top], label[first:last], label[i]))
+                sums[b] += total / FINEST
 
 
 @jit
@@ -199,37 +259,59 @@ def signed_sums(predictions: Predictions, signs: np.ndarray, arguments: tuple[bo
     return 2 * agreeing - agreeing[0]
 
 
-def _smoothed_in_arrays(prob: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float) -> np.ndarray:
-    smoothed, one = np.zeros(prob.shape), np.ones((1, prob.shape[1]))
-    for i, part in _rows_before(prob, one, size, gaussian, euclidean, bandwidth):
-        before = slice(i - part.size, i)
+def _smoothed(prob: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float) -> np.ndarray:
+    """Return the sum of k(p_i, p_j) p_j over the other rows j of the block of row i, shape (K, n)."""
+    smoothed = np.zeros(prob.shape)
+    for strips in _strips(prob, size, len(prob)):
+        _add_smoothed(prob, size, gaussian, euclidean, bandwidth, *strips, smoothed)
+    return smoothed
+
+
+def _smoothed_in_arrays(
+    prob: np.ndarray,
+    size: int,
+    gaussian: bool,
+    euclidean: bool,
+    bandwidth: float,
+    low: int,
+    high: int,
+    smoothed: np.ndarray,
+) -> None:
+    one = np.ones((1, prob.shape[1]))
+    for i, first, part in _parts(prob, one, size, gaussian, euclidean, bandwidth, low, high):
+        before = slice(first, first + part.size)
         smoothed[:, i] += prob[:, before] @ part
         smoothed[:, before] += prob[:, i, None] * part
-    return smoothed
 
 
 @without_numba(_smoothed_in_arrays)
 @jit
-def _smoothed(prob: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float) -> np.ndarray:
-    """Return the sum of k(p_i, p_j) p_j over the other rows j of the block of row i, shape (K, n)."""
-    smoothed = np.zeros(prob.shape)
+def _add_smoothed(
+    prob: np.ndarray,
+    size: int,
+    gaussian: bool,
+    euclidean: bool,
+    bandwidth: float,
+    low: int,
+    high: int,
+    smoothed: np.ndarray,
+) -> None:
+    """Add what `_smoothed` returns of strips low..high."""
     one = np.ones((1, prob.shape[1]))
     row = np.empty(COLUMNS)
-    for block in range(prob.shape[1] // size):
-        stop = (block + 1) * size
-        for first in range(block * size, stop, COLUMNS):
-            for i in range(first + 1, stop):
-                part = row[: min(COLUMNS, i - first)]
-                _row(prob, one, i, first, gaussian, euclidean, bandwidth, part)
-                for c in range(prob.shape[0]):
-                    own = prob[c, i]
-                    total = 0.0
-                    for j in range(part.size):
-                        total += part[j] * prob[c, first + j]
-                    for j in range(part.size):
-                        smoothed[c, first + j] += part[j] * own
-                    smoothed[c, i] += total
-    return smoothed
+    for strip in range(low, high):
+        first, stop = _begin(strip, size)
+        for i in range(first + 1, stop):
+            part = row[: min(COLUMNS, i - first)]
+            _row(prob, one, i, first, gaussian, euclidean, bandwidth, part)
+            for c in range(prob.shape[0]):
+                own = prob[c, i]
+                total = 0.0
+                for j in range(part.size):
+                    total += part[j] * prob[c, first + j]
+                for j in range(part.size):
+                    smoothed[c, first + j] += part[j] * own
+                smoothed[c, i] += total
 
 
 @jit

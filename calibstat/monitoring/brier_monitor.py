@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import Data, GivenRows, Models, as_models
-from calibstat.data.checks import check_level, short
+from calibstat.data.checked_rows import Data, GivenRows, Models, as_models, by_labels_alone
+from calibstat.data.checks import check_level, quoted, short
+from calibstat.data.rows_error import RowsError
 from calibstat.monitoring.brier_status import BrierStatus
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_names
 from calibstat.monitoring.confidence_sequence import ConfidenceSequence
@@ -18,7 +19,7 @@ from calibstat.monitoring.monitor_status import ALL_ROWS
 from calibstat.monitoring.pair_summary import PairSummary, summarize_pair
 from calibstat.monitoring.period import UNITS
 from calibstat.monitoring.period_labels import Label
-from calibstat.monitoring.period_log import PeriodLog
+from calibstat.monitoring.period_log import PeriodLog, one_at_a_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,11 +125,14 @@ class BrierMonitor(PeriodLog[PairSummary]):
         if isinstance(y_true, Data | Models):
             models = as_models(self.summarize, y_true, None, prob_a=prob_a, prob_b=prob_b, labels=labels)
             if {*models} != {*self.names}:
-                raise ValueError(f"expected the models {' and '.join(self.names)}, found {models!r}")
+                raise ValueError(f"expected the models {quoted(self.names)}, found {models!r}")
             both = [models[name].rows for name in self.names]
         else:
             both = [GivenRows(y_true, prob, None, labels) for prob in (prob_a, prob_b)]
-        a, b = ((p - y) ** 2 for y, p in (rows.binary for rows in both))
+        try:
+            a, b = ((p - y) ** 2 for y, p in (rows.binary for rows in both))
+        except RowsError as error:
+            raise by_labels_alone(error) from None
         return summarize_pair(a, b, segment)
 
     def update(
@@ -164,11 +168,14 @@ class BrierMonitor(PeriodLog[PairSummary]):
         if isinstance(y_true, PairSummary):
             if any(given is not None for given in (prob_a, prob_b, segment, labels)):
                 raise ValueError("expected a summary alone, found further data beside it")
-            self._feed(period, y_true)
+            summary = y_true
         else:
-            self._feed(period, self.summarize(y_true, prob_a, prob_b, segment, labels=labels))
-        return self.status()
+            summary = self.summarize(y_true, prob_a, prob_b, segment, labels=labels)
+        with self._lock:
+            self._feed(period, summary)
+            return self.status()
 
+    @one_at_a_time
     def status(self) -> BrierStatus:
         """Return what there is to say after the latest period, about the time since the last `restart`."""
         parts = {name: self._status(name, {}) for name in self.segments or ()}
@@ -244,5 +251,6 @@ class BrierMonitor(PeriodLog[PairSummary]):
             {"": entry} if isinstance(entry, list) else entry
         )  # a list before there were segments
 
+    @one_at_a_time
     def __repr__(self) -> str:
         return f"BrierMonitor({len(self._periods)} period{'s' * (len(self._periods) != 1)}, {' and '.join(self.names)})"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.monitoring.monitor_status import ALL_ROWS
 from calibstat.monitoring.period_labels import Label
-from calibstat.output.wording import level_text
+from calibstat.output.wording import level_text, number_of
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -97,8 +98,10 @@ class BrierStatus(Result):
         if self.difference is None:
             return "No period so far."
         a, b = self.names
-        sequence = f"{level_text(self.level)} confidence sequence {self.low:+.3g} to {self.high:+.3g}"
-        difference = f"{self.difference:+.3g} over {self.rows:,} rows, {sequence}"
+        assert self.low is not None
+        assert self.high is not None
+        sequence = f"{level_text(self.level)} confidence sequence {settled(self.low):+.3g} to {settled(self.high):+.3g}"
+        difference = f"{settled(self.difference):+.3g} over {number_of('row', self.rows)}, {sequence}"
         first = f"Brier score of {a} minus Brier score of {b}: {difference}."
         shown = [part.answer for part in self.segments.values() if part.decided_period is not None]
         others = len(self.segments) - len(shown)
@@ -109,6 +112,6 @@ class BrierStatus(Result):
             shown.append(f"{none} {'a' if not shown else 'no'} better model.")
         which = "All sequences are" if self.segments else "It is"
         right = (
-            f"{which} right in all periods at once with probability of at least {100 * self.confidence_level:.4g} %."
+            f"{which} right in all periods at once with probability of at least {level_text(self.confidence_level)}."
         )
         return "\n".join([self.answer, *shown, first, right])

@@ -11,7 +11,8 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import short
+from calibstat.data.checks import need_text, quoted, short
+from calibstat.data.numbered_labels import as_labels, coded
 
 
 class Sums(Protocol):
@@ -87,25 +88,19 @@ def rows_of_segments(segment: ArrayLike | None, n: int) -> dict[str, np.ndarray]
 
     `segment` names the segment of each of n rows, or of all.
     """
-    import pandas as pd
-
-    entries = np.asarray(segment)
-    if entries.ndim == 0:
+    if as_labels("segment", segment).ndim == 0:
         return {"" if segment is None else segment_name(segment): np.arange(n)}
-    if entries.shape != (n,):
-        raise ValueError(f"expected one segment a row, shape ({n},), found shape {entries.shape}")
-    number, distinct = pd.factorize(entries)
-    names = [segment_name(entry) for entry in distinct.tolist()]
-    if (number < 0).any():
-        raise ValueError(f"expected no missing segments, found one at row {int(np.argmin(number))}")
+    number, distinct = coded("segment", segment, n)
+    names = [segment_name(entry) for entry in distinct]
     if len(set(names)) < len(names):
-        raise ValueError(f"expected segments of different names, found {short(distinct.tolist())}")
+        raise ValueError(f"expected segments of different names, found {short(distinct)}")
     rows = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
     return dict(zip(names, rows, strict=True))
 
 
 def segment_name(entry: object) -> str:
     """Return the name of a segment as text; it must not be empty."""
+    need_text("names of segments", [entry])
     name = str(entry)
     if entry is None or entry != entry or not name:
         raise ValueError(f"expected the name of a segment, found {short(entry)}")
@@ -130,16 +125,11 @@ def saved_segments(names: Sequence[str] | None) -> tuple[str, ...] | None:
 def check_segments(summary: BySegment[Any], segments: tuple[str, ...]) -> None:
     """Raise unless the segments of a period are among those fixed beforehand."""
     if segments and not summary.names:
-        raise ValueError(f"expected a segment for each row, one of {_listed(segments)}; found none")
+        raise ValueError(f"expected a segment for each row, one of {quoted(segments, 10)}; found none")
     for name in summary.names:
         if name not in segments:
-            fixed = _listed(segments) if segments else "none"
+            fixed = quoted(segments, 10) if segments else "none"
             raise ValueError(
-                f"expected segments fixed before the first period ({fixed}), found {name!r}: the chance of a false "
-                "alarm is bounded for weights that no outcome has seen; give all segments= to a new monitor"
+                f"expected segments fixed before the first period ({fixed}), found {short(name)}: the chance of a "
+                "false alarm is bounded for weights that no outcome has seen; give all segments= to a new monitor"
             )
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    """Write names with commas between, the first ones if there are many."""
-    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

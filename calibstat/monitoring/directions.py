@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.digits import settled
 from calibstat.inference.deviation import SLOPE
 
 
@@ -30,8 +31,31 @@ class Direction:
         words = [_too_low(self.shift)] if self.shift else []
         if self.slope != 1:
             kind = SLOPE[int(self.slope > 1)]
-            words.append(f"{kind}, with true log-odds about {self.slope:.2g} times the predicted ones")
+            words.append(f"{kind}, with true log-odds about {settled(self.slope):.2g} times the predicted ones")
         return f"predictions {' and '.join(words)}"
+
+    def beside(self, gap: float, ratios: np.ndarray) -> str:
+        """Say the same of rows with this mean of observed minus predicted, and these log-likelihood ratios.
+
+        A slope is a shift where all predictions lie on one side of 1/2, so that it is an addition there; and no word
+        is said alone that contradicts the gap.
+        """
+        often = "more often than" if gap > 0 else "less often than" if gap < 0 else "as often as"
+        observed = f"outcome 1 observed {often} predicted"
+        if self.slope != 1 and not _on_both_sides(ratios):
+            shift = f", {'raised' if self.shift > 0 else 'lowered'} by about {abs(self.shift):g}" if self.shift else ""
+            return (
+                f"{observed}, as if true log-odds were about {settled(self.slope):.2g} times the predicted ones{shift}"
+            )
+        if (self.shift or self.local) * gap < 0:
+            return f"{observed}; the nearest alternative: {self}"
+        return str(self)
+
+
+def _on_both_sides(ratios: np.ndarray) -> bool:
+    """Whether predictions lie on both sides of 1/2: a direction of a quarter without predictions has the ratio 0."""
+    found = {d.high <= 0.5 for d, ratio in zip(DIRECTIONS, ratios, strict=True) if d.local and ratio}
+    return len(found) == 2
 
 
 def _too_low(by: float) -> str:

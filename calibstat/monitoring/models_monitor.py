@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import Models, as_models, named
-from calibstat.data.checks import short
+from calibstat.data.checks import quoted, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.monitoring.by_segment import check_segments
@@ -19,7 +19,7 @@ from calibstat.monitoring.monitor import Monitor
 from calibstat.monitoring.monitor_status import MonitorStatus
 from calibstat.monitoring.period import PeriodSummary
 from calibstat.monitoring.period_labels import Label
-from calibstat.monitoring.period_log import PeriodLog
+from calibstat.monitoring.period_log import PeriodLog, one_at_a_time
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -194,6 +194,7 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
         return next(iter(self.monitors.values())).segments
 
     @property
+    @one_at_a_time
     def alarms(self) -> dict[str, Label]:
         """The period of the latest alarm of each model that has one, since the last `restart`."""
         found = {name: monitor.alarm_period for name, monitor in self.monitors.items()}
@@ -227,7 +228,7 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
         """
         models = as_models(self.summarize, y_true, y_prob, lens=lens, labels=labels)
         if {*models} != {*self.names}:
-            raise ValueError(f"expected the models {', '.join(self.names)}, found {models!r}")
+            raise ValueError(f"expected the models {quoted(self.names)}, found {models!r}")
         return ModelsSummary.of(
             named(lambda name: self.monitors[name].summarize(models[name], segment=segment), {n: n for n in self.names})
         )
@@ -264,11 +265,14 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
         if isinstance(y_true, ModelsSummary):
             if any(given is not None for given in (y_prob, segment, lens, labels)):
                 raise ValueError("expected a summary alone, found further data beside it")
-            self._feed(period, y_true)
+            summary = y_true
         else:
-            self._feed(period, self.summarize(y_true, y_prob, segment, lens=lens, labels=labels))
-        return self.status()
+            summary = self.summarize(y_true, y_prob, segment, lens=lens, labels=labels)
+        with self._lock:
+            self._feed(period, summary)
+            return self.status()
 
+    @one_at_a_time
     def status(self) -> ModelsStatus:
         """Return what there is to say after the latest period, about the time since the last `restart`."""
         return ModelsStatus(
@@ -288,7 +292,7 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
 
     def _add(self, label: Label, summary: ModelsSummary) -> None:
         if {*summary.models} != {*self.names}:
-            raise ValueError(f"expected the models {', '.join(self.names)}, found {', '.join(summary.models)}")
+            raise ValueError(f"expected the models {quoted(self.names)}, found {quoted(summary.models)}")
         first = summary.models[self.names[0]].names
         for each in summary.models.values():  # before any monitor is fed: what raises here leaves all as they were
             check_segments(each, first if self.segments is None else self.segments)
@@ -315,6 +319,7 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
     def _from_json(entry: object) -> ModelsSummary:
         return ModelsSummary.from_dict(entry)
 
+    @one_at_a_time
     def __repr__(self) -> str:
         state = f"alarm for {', '.join(self.alarms)}" if self.alarms else "no alarm"
         periods = f"{len(self._periods)} period{'s' * (len(self._periods) != 1)}"

@@ -15,7 +15,9 @@ from calibstat.data.checked_rows import Models, OneModel, as_data
 from calibstat.data.checks import check_level, is_number, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.null_hypothesis import EVENT_NULL
+from calibstat.data.numbered_labels import as_labels
 from calibstat.data.observations import BinaryData
+from calibstat.in_order import first_largest, is_larger
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_name, segment_names
 from calibstat.monitoring.confidence_sequence import ConfidenceSequence
 from calibstat.monitoring.directions import DIRECTIONS
@@ -30,7 +32,7 @@ from calibstat.monitoring.period import (
     summarize_segments,
 )
 from calibstat.monitoring.period_labels import Label
-from calibstat.monitoring.period_log import PeriodLog
+from calibstat.monitoring.period_log import PeriodLog, one_at_a_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,11 +137,13 @@ class Monitor(PeriodLog[PeriodSummary]):
         return self.alarm_period is not None
 
     @property
+    @one_at_a_time
     def evidence(self) -> float:
         """The evidence against calibration after the latest period."""
         return _exp(self._log_evidence[-1]) if self._log_evidence else 1.0 if self.arl is None else 0.0
 
     @property
+    @one_at_a_time
     def pvalue(self) -> float | None:
         """The p-value valid at any time."""
         return None if self.arl is not None else min(1.0, _exp(-max(self._log_evidence, default=0.0)))
@@ -180,7 +184,7 @@ class Monitor(PeriodLog[PeriodSummary]):
         seen: BinaryData = data.seen().one_event()
         if segment is None:
             return summarize_period(seen.counted("a monitor"))
-        if np.ndim(segment) == 0:
+        if as_labels("segment", segment).ndim == 0:
             return summarize_period(seen.counted("a monitor"), segment_name(segment))
         return summarize_segments(*seen.float_rows(), segment)
 
@@ -218,11 +222,14 @@ class Monitor(PeriodLog[PeriodSummary]):
         if isinstance(y_true, PeriodSummary):
             if any(given is not None for given in (y_prob, segment, lens, labels)):
                 raise ValueError("expected a summary alone, found further data beside it")
-            self._feed(period, y_true)
+            summary = y_true
         else:
-            self._feed(period, self.summarize(y_true, y_prob, segment, lens=lens, labels=labels))
-        return self.status()
+            summary = self.summarize(y_true, y_prob, segment, lens=lens, labels=labels)
+        with self._lock:
+            self._feed(period, summary)
+            return self.status()
 
+    @one_at_a_time
     def status(self) -> MonitorStatus:
         """Return what there is to say after the latest period, about the time since the last `restart`."""
         periods, summaries = self._since_restart()
@@ -260,8 +267,8 @@ class Monitor(PeriodLog[PeriodSummary]):
         log_evidence = self._run.add(_log_ratios(summary, segments))
         self._log_evidence.append(log_evidence)
         t = len(self._log_evidence)
-        if self._run.t == 1 or log_evidence > self._peak.log_evidence:
-            stream = int(np.argmax(self._run.log_streams + self._run.log_weights))
+        if self._run.t == 1 or is_larger(log_evidence, self._peak.log_evidence):
+            stream = int(first_largest(self._run.log_streams + self._run.log_weights))
             self._peak = _Peak(t - self._run.t, t, stream, log_evidence)
         restarts = self.arl is not None
         if log_evidence >= math.log(self.threshold) and (restarts or not self.alarm):
@@ -322,14 +329,16 @@ class Monitor(PeriodLog[PeriodSummary]):
         none = np.zeros(len(DIRECTIONS), dtype=np.int64)
         ratios = np.array([none if s is None else s.ratios for s in sums]) * RATIO_UNIT
         starts, directions = start_probabilities(ratios, self._regime)
-        start, (low, high) = int(np.argmax(starts)), _central(starts)
-        words = str(DIRECTIONS[int(np.argmax(directions))])
+        start, (low, high) = int(first_largest(starts)), _central(starts)
+        likeliest, words = DIRECTIONS[int(first_largest(directions))], ""
         broken = [t for t, s in enumerate(sums) if s is not None and s.impossible]
         if broken:  # the first of them is all the evidence there can be
             start, low, high, words = broken[0], broken[0], broken[0], "outcomes of probability 0 were observed"
         start = min(start, max(t for t, s in enumerate(sums) if s is not None))
         since = [s for s in sums[start:] if s is not None]
         rows = sum(s.rows for s in since)
+        predicted, observed = sum(s.predicted for s in since) * UNIT / rows, sum(s.positives for s in since) / rows
+        words = words or likeliest.beside(observed - predicted, np.sum([s.ratios for s in since], axis=0))
         return Onset(
             start=periods[first + start],
             low=periods[first + low],
@@ -338,8 +347,8 @@ class Monitor(PeriodLog[PeriodSummary]):
             direction=words,
             segment=name,
             rows=rows,
-            predicted=sum(s.predicted for s in since) * UNIT / rows,
-            observed=sum(s.positives for s in since) / rows,
+            predicted=predicted,
+            observed=observed,
         )
 
     # --- saved state --------------------------------------------------------------------------------------------------
@@ -364,6 +373,7 @@ class Monitor(PeriodLog[PeriodSummary]):
     def _from_json(entry: object) -> PeriodSummary:
         return PeriodSummary.from_dict(entry)
 
+    @one_at_a_time
     def __repr__(self) -> str:
         state = f"alarm in period {self.alarm_period}" if self.alarm else "no alarm"
         return f"Monitor({len(self._periods)} period{'s' * (len(self._periods) != 1)}, {state})"
@@ -380,7 +390,8 @@ def _central(share: np.ndarray) -> tuple[int, int]:
     """Return the ends of the range that leaves at most 5 % of the evidence on either side."""
     below, above = np.cumsum(share), np.cumsum(share[::-1])
     tail = (1 - RANGE) / 2
-    return int(np.argmax(below > tail)), share.size - 1 - int(np.argmax(above > tail))
+    first, last = (int(is_larger(sums, tail).argmax()) for sums in (below, above))
+    return first, share.size - 1 - last
 
 
 def _exp(x: float) -> float:

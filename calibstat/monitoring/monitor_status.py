@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.monitoring.period_labels import Label
-from calibstat.output.wording import level_text
+from calibstat.output.wording import level_text, number_of
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class Onset(Result):
         where = "" if self.segment == ALL_ROWS else f" in segment {self.segment}"
         return (
             f"Likely start: period {self.start}{span}{where}: {self.direction}. To period {self.end}: {self.rows:,} "
-            f"row{'s' * (self.rows != 1)}, predicted {self.predicted:.3g}, observed {self.observed:.3g}."
+            f"row{'s' * (self.rows != 1)}, predicted {settled(self.predicted):.3g}, observed "
+            f"{settled(self.observed):.3g}."
         )
 
 
@@ -151,7 +153,7 @@ class MonitorStatus(Result):
         if not self.periods:
             return f"No period so far. {self.promise}"
         number = {label: i + 1 for i, label in enumerate(self.periods)}
-        lines = [f"No alarm in {_periods(len(self.periods))}, {self.rows:,} rows."]
+        lines = [f"No alarm in {number_of('period', len(self.periods))}, {number_of('row', self.rows)}."]
         if self.alarm_period is not None:
             nth = "" if self.alarm_period == number[self.alarm_period] else f", number {number[self.alarm_period]}"
             lines = [f"Alarm in period {self.alarm_period}{nth} of {len(self.periods):,}."]
@@ -166,18 +168,21 @@ class MonitorStatus(Result):
         evidence = _exp_in_words(float(self.log_evidence[-1]), 3)
         lines.append(f"Evidence {evidence}; alarm threshold {self.threshold:g}.{p}")
         lines.append(self.promise)
+        assert self.gap is not None
+        assert self.gap_low is not None
+        assert self.gap_high is not None
         lines.append(
-            f"Observed minus predicted: {self.gap:+.3g} over {self.rows:,} rows, {level_text(self.confidence_level)} "
-            f"confidence sequence {self.gap_low:+.3g} to {self.gap_high:+.3g}, right in all periods at once."
+            f"Observed minus predicted: {settled(self.gap):+.3g} over {number_of('row', self.rows)}, "
+            f"{level_text(self.confidence_level)} confidence sequence {settled(self.gap_low):+.3g} to "
+            f"{settled(self.gap_high):+.3g}, "
+            "right in all periods at once."
         )
         if self.arl is None:
             either = 100 * (self.alpha + 1 - self.confidence_level)
-            lines.append(f"Chance of a false alarm or a wrong confidence sequence: together at most {either:.3g} %.")
+            lines.append(
+                f"Chance of a false alarm or a wrong confidence sequence: together at most {settled(either):.3g} %."
+            )
         return "\n".join(lines)
-
-
-def _periods(n: int) -> str:
-    return f"{n:,} period{'s' * (n != 1)}"
 
 
 def _exp_in_words(log: float, digits: int) -> str:
@@ -186,7 +191,7 @@ def _exp_in_words(log: float, digits: int) -> str:
         return "∞" if log > 0 else "0"
     if abs(log) < LARGEST_LOG:
         number = math.exp(log)
-        return f"{number:.{digits}g}" if number < 999.5 else f"{number:.1e}"
+        return f"{settled(number):.{digits}g}" if number < 999.5 else f"{settled(number):.1e}"
     power = math.floor(log / math.log(10))
-    first = round(math.exp(log - power * math.log(10)), 1)
-    return f"{first:.1f}e{power:+d}" if first < 10 else f"1.0e{power + 1:+d}"
+    first = round(settled(math.exp(log - power * math.log(10))), 1)
+    return f"{settled(first):.1f}e{power:+d}" if first < 10 else f"1.0e{power + 1:+d}"

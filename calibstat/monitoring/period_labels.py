@@ -64,17 +64,23 @@ def new_label(period: object, known: Mapping[Label, Any], holding: Mapping[str, 
     periods lie.
     """
     label = n + 1 if period is None else as_label(period)
-    if label in known:
+    other = same_days(label, known, holding)
+    if other == label:
         raise ValueError(
             f"expected a new period, found {label!r} again: a period is fed once, when it is complete; add the "
             "summaries of its parts first, summarize(...) + summarize(...)"
         )
-    shared = [longer for longer in wider(label) if longer in known]
-    if isinstance(label, str) and label in holding:
-        shared.append(str(holding[label]))
-    if shared:
-        raise ValueError(f"expected a new period, found {label!r}, which shares days with {shared[0]!r}, fed before")
+    if other is not None:
+        raise ValueError(f"expected a new period, found {label!r}, which shares days with {other!r}, fed before")
     return label
+
+
+def same_days(label: Label, known: Mapping[Label, Any], holding: Mapping[str, Label]) -> Label | None:
+    """Return the known period that is this one, or shares days with it; None if it is new."""
+    if label in known:
+        return label
+    longer = [each for each in wider(label) if each in known]
+    return longer[0] if longer else holding.get(str(label)) if isinstance(label, str) else None
 
 
 def _spelled(moment: date) -> str:

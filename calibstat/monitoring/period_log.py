@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from abc import ABC, abstractmethod
-from os import PathLike
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from collections.abc import Callable
+from copy import deepcopy
+from functools import wraps
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from calibstat.data.checks import is_whole, short
-from calibstat.monitoring.period_labels import Label, as_label, new_label, wider
+from calibstat.monitoring.period_labels import Label, as_label, new_label, same_days, wider
 from calibstat.monitoring.saved_state import Origin, one_feeder, read_state, refuse_a_change, write_state
 from calibstat.result import Result
 
 S = TypeVar("S")
+T = TypeVar("T")
+P = ParamSpec("P")
+Log = TypeVar("Log", bound="PeriodLog[Any]")
+
+
+def one_at_a_time(method: Callable[Concatenate[Log, P], T]) -> Callable[Concatenate[Log, P], T]:
+    """Let one thread at a time read or change a monitor: a reader never meets a period that is half added."""
+
+    @wraps(method)
+    def alone(self: Log, *args: P.args, **named: P.kwargs) -> T:
+        with self._lock:
+            return method(self, *args, **named)
+
+    return alone
 
 
 class PeriodLog(ABC, Generic[S]):
@@ -27,12 +45,24 @@ class PeriodLog(ABC, Generic[S]):
         self._holding: dict[str, Label] = {}  # months and weeks, each with a period that shares days with it
         self._starts = [0]  # the number of periods before each run
         self._origin: Origin | None = None
+        self._lock = threading.RLock()
+
+    @one_at_a_time
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle and copy all but the lock, in a state of its own: other threads go on feeding this monitor."""
+        return deepcopy({name: value for name, value in vars(self).items() if name != "_lock"})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        self._lock = threading.RLock()
 
     @property
+    @one_at_a_time
     def periods(self) -> tuple[Label, ...]:
         """The periods fed so far, in turn; a date as text."""
         return tuple(self._periods)
 
+    @one_at_a_time
     def summary(self, period: object) -> S:
         """Return the summary of a period that was fed."""
         label = as_label(period)
@@ -40,12 +70,13 @@ class PeriodLog(ABC, Generic[S]):
             raise ValueError(f"expected a period that was fed, found {short(period)}")
         return self._periods[label]
 
+    @one_at_a_time
     def restart(self) -> None:
         """Begin a new run, as of a new model: the promise holds for each run by itself. Earlier periods stay known."""
         self._starts.append(len(self._periods))
         self._begin()
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a JSON file, whole or not at all; a file that is there is replaced.
 
         Raises
@@ -53,26 +84,37 @@ class PeriodLog(ABC, Generic[S]):
         ValueError
             If another writer has changed the file since this monitor was loaded from it or saved to it.
         """
-        with one_feeder(path):
+        with one_feeder(path), self._lock:
             refuse_a_change(self._origin, Origin.of(path))
             write_state(path, self.kind, self.to_state())
             self._origin = Origin.of(path)
 
+    @one_at_a_time
     def to_state(self) -> dict[str, Any]:
         """Return all that is saved, ready for JSON."""
         periods = [[label, self._to_json(summary)] for label, summary in self._periods.items()]
-        return self._settings() | {"starts": self._starts, "periods": periods}
+        return self._settings() | {"starts": [*self._starts], "periods": periods}
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Return the monitor of a saved state; going on gives the same numbers as without the interruption.
 
         Raises
         ------
         ValueError
-            If the file is not the saved state of such a monitor.
+            If the file is not the saved state of such a monitor, or two of its periods share a day.
         """
         origin, state = Origin.of(path), read_state(path, cls.kind)
+        try:
+            monitor = cls._of_state(state)
+        except ValueError as error:
+            raise ValueError(f"{error}; in {os.fspath(path)!r}") from None
+        monitor._origin = origin
+        return monitor
+
+    @classmethod
+    def _of_state(cls, state: dict[str, Any]) -> Self:
+        """Return the monitor of what was saved."""
         periods, starts = state.pop("periods"), state.pop("starts", None)
         whole = isinstance(starts, list) and bool(starts) and starts[0] == 0 and all(is_whole(s, 0) for s in starts)
         if not whole or sorted(starts) != starts or starts[-1] > len(periods):
@@ -83,12 +125,20 @@ class PeriodLog(ABC, Generic[S]):
                 raise ValueError(f"expected a period and its summary, found {short(entry)}")
             for _ in range(starts[1:].count(i)):
                 monitor.restart()
+            other = same_days(as_label(entry[0]), monitor._periods, monitor._holding)
+            if other is not None:  # versions before 0.2 took two spellings of a date for two periods
+                j = monitor.periods.index(other)
+                raise ValueError(
+                    f"expected periods that share no day, found {short(periods[j][0])} and {short(entry[0])}, the "
+                    f"periods {j + 1} and {i + 1}: give one of them another name in the file, as in "
+                    f'"{other} (again)", and both count as before'
+                )
             monitor._feed(entry[0], cls._from_json(entry[1]))
         for _ in range(starts[1:].count(len(periods))):
             monitor.restart()
-        monitor._origin = origin
         return monitor
 
+    @one_at_a_time
     def _feed(self, period: object, summary: S) -> None:
         """Take a summary as the next period."""
         label = new_label(period, self._periods, self._holding, len(self._periods))

@@ -59,7 +59,7 @@ def read_state(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
         raise ValueError(f"{wanted}, found {short(state.get('kind') if isinstance(state, dict) else state)}")
     version = state.get("version")
     if not is_whole(version) or version != VERSION:
-        raise ValueError(f"expected version {VERSION} of a saved {kind}, found {short(version)}")
+        raise ValueError(f"expected version {VERSION} of a saved {kind}, found {short(version)} in {str(path)!r}")
     if not isinstance(state.get("periods"), list):
         raise ValueError(f"expected a list of periods in {str(path)!r}, found {short(state.get('periods'))}")
     return state

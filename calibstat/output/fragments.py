@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from calibstat.digits import settled
 from calibstat.output.html import render, svg_markup
 
 if TYPE_CHECKING:
@@ -110,5 +111,5 @@ def table_of(frame: pd.DataFrame) -> Table:
 def cell(value: object) -> str:
     """Write an entry of a table: of numbers four digits, and nothing where one is missing."""
     if isinstance(value, float):
-        return "" if value != value else f"{value:.4g}"
+        return "" if value != value else f"{settled(value):.4g}"
     return str(value)

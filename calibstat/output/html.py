@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 MARKDOWN = re.compile(r"([\\`*_{}\[\]#|~!])")
+WORD = re.compile(r"([^\s\\`|<>&]+)")  # which needs no escapes in code
+# Where a page is posted, addresses become links, @name calls a person and #1 names a page, whatever is escaped: not so
+# in code.
+ALIVE = re.compile(r":/|@|\bwww\.|\b(?:mailto|xmpp):|#\d|\bGH-\d", re.IGNORECASE)
 
 
 def render(template: str, **values: Any) -> str:
@@ -29,11 +33,17 @@ def svg_markup(svg: str) -> Any:
 
 
 def markdown(text: object) -> Any:
-    """Escape what Markdown or HTML would take for more than text."""
+    """Escape what Markdown or HTML would take for more than text; what would become a link is written as code."""
     from markupsafe import Markup
 
-    plain = MARKDOWN.sub(r"\\\1", " ".join(visible(str(text)).split()))
-    return Markup(plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    parts = WORD.split(" ".join(visible(str(text)).split()))
+    return Markup("".join(f"`{part}`" if ALIVE.search(part) else _plain(part) for part in parts))
+
+
+def _plain(text: str) -> str:
+    """Escape what Markdown or HTML would take for more than text."""
+    plain = MARKDOWN.sub(r"\\\1", text)
+    return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 @cache

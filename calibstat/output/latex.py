@@ -56,4 +56,5 @@ def latex_tables(sections: Iterable[Section]) -> str:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return " & ".join(latex(each) for each in cells) + r" \\"
+    """Return a row; what begins with a bracket or a star would be an argument of the end of the row before."""
+    return re.sub(r"^[\[*]", r"{\g<0>}", " & ".join(latex(each) for each in cells)) + r" \\"

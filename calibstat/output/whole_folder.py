@@ -27,10 +27,11 @@ def write_file(path: Path, content: str | bytes) -> None:
         raise ValueError(f"expected a file to write to, found the folder {str(path)!r}")
     content = content.encode() if isinstance(content, str) else content
     if is_special(path):
-        path.write_bytes(content)  # no draft, which would lie beside the devices
+        with _naming(path):
+            path.write_bytes(content)  # no draft, which would lie beside the devices
         return
     path = Path(os.path.realpath(path))
-    with whole_folder(path.parent) as draft:
+    with whole_folder(path.parent) as draft, _naming(path):
         (draft / path.name).write_bytes(content)
 
 
@@ -51,7 +52,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
     for place in (out, out.parent):  # the folder may have been made since
         _delete_drafts_of_the_dead(place)
     try:
-        with _draft(home) as draft:
+        with _draft(home) as draft, _naming(out):
             yield draft
             files = [path.relative_to(draft) for path in sorted(draft.rglob("*")) if path.is_file()]
             for file in files:
@@ -81,7 +82,8 @@ def move(draft: Path, target: Path) -> None:
         draft.unlink()
         return
     target = Path(os.path.realpath(target))
-    _to_disk(draft)
+    with _naming(target):
+        _to_disk(draft)
     if there is not None:
         with suppress(OSError, AttributeError):  # only root may give a file away; Windows has no owners
             os.chown(draft, there.st_uid, there.st_gid)
@@ -103,6 +105,17 @@ def is_special(path: Path) -> bool:
     """Whether a path leads to what is neither a file nor a folder: a device, a pipe, a socket."""
     there = _stat(path)
     return there is not None and not stat.S_ISREG(there.st_mode) and not stat.S_ISDIR(there.st_mode)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name a file or folder in an error of the system that names none, such as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 @contextmanager

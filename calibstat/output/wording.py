@@ -11,8 +11,8 @@ import numpy as np
 from calibstat.data.checked_rows import observe
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.digits import ROUNDING, settled
 
-ROUNDING = 1e-12
 SHOWN = 10  # names in an error message or a sentence
 COMPARING = (
     "A smaller calibration error alone does not make a better model: predicting the same rate for every row has hardly "
@@ -77,6 +77,11 @@ PERIODS = Brief(
 OTHER_ROWS = Brief("Judge a recalibrated model on rows that its map was not fitted to.")
 
 
+def number_of(what: str, n: float) -> str:
+    """Return a number of things, one of which has no s, such as "1 row" and "1,200 rows"."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
 def units(clustered: bool) -> Brief:
     """Return what has to be independent: clusters, or else rows."""
     return CLUSTERS if clustered else ROWS
@@ -93,22 +98,24 @@ def number(x: float) -> str:
     if math.isinf(x):
         return "∞" if x > 0 else "-∞"
     x = 0.0 if abs(x) < ROUNDING else x
-    return f"{x:.1e}" if 0 < abs(x) < 0.0005 else f"{x:.4f}"
+    return f"{settled(x):.1e}" if 0 < abs(settled(x)) < 0.0005 else f"{settled(x):.4f}"
 
 
 def p_text(p: float) -> str:
     """Write a p-value: three decimals, or one digit below that."""
-    return f"{p:.3f}" if p >= 0.001 else f"{p:.1g}"
+    return f"{settled(p):.3f}" if settled(p) >= 0.001 else f"{settled(p):.1g}"
 
 
 def percent(share: float) -> str:
     """Write a share in per cent, without rounding to nothing or to everything."""
-    return f"{100 * share:.0f} %" if 0.01 <= share <= 0.99 or share in (0, 1) else f"{100 * share:.4g} %"
+    return (
+        f"{settled(100 * share):.0f} %" if 0.01 <= share <= 0.99 or share in (0, 1) else f"{settled(100 * share):.4g} %"
+    )
 
 
 def level_text(level: float) -> str:
     """Write a level, or a confidence, as a percentage: 0.95 as 95 %, and 0.975 as 97.5 %."""
-    return f"{100 * level:.4g} %"
+    return f"{settled(100 * level):.4g} %"
 
 
 def describe_data(data: Sample | Predictions) -> str:
@@ -120,14 +127,16 @@ def describe_briefly(data: Sample | Predictions) -> str:
     """Describe the data in one line, and say if they look like a mistake."""
     if isinstance(data, Predictions):
         described = (
-            f"{data.n:,} rows, {data.n_classes:,} classes, {seldom(data)}; accuracy {percent(accuracy(data))}, "
-            f"mean largest probability {data.largest.mean():.3f}."
+            f"{number_of('row', data.n)}, {data.n_classes:,} classes, {seldom(data)}; "
+            f"accuracy {percent(accuracy(data))}, "
+            f"mean largest probability {settled(data.largest.mean()):.3f}."
         )
     else:
         positive, mean = float(data.positives.sum()), float(data.count @ data.value) / data.n
         described = (
-            f"{data.n:,} rows, {positive:,.0f} positive ({percent(positive / data.n)}); predictions "
-            f"{data.value[0]:.3g} to {data.value[-1]:.3g}, {mean:.3f} on average."
+            f"{number_of('row', data.n)}, {settled(positive):,.0f} positive ({percent(positive / data.n)}); "
+            "predictions "
+            f"{settled(data.value[0]):.3g} to {settled(data.value[-1]):.3g}, {settled(mean):.3f} on average."
         )
     return with_note(described, data)
 
@@ -140,10 +149,14 @@ def with_note(described: str, data: Sample | Predictions) -> str:
 def describe_binary(sample: Sample) -> str:
     """Describe binary data."""
     m, positive = sample.value.size, float(sample.positives.sum())
-    values = f"{m:,} distinct values, from {sample.value[0]:.3g} to {sample.value[-1]:.3g}" if m > 1 else "one value"
+    values = (
+        f"{m:,} distinct values, from {settled(sample.value[0]):.3g} to {settled(sample.value[-1]):.3g}"
+        if m > 1
+        else "one value"
+    )
     mean = float(sample.count @ sample.value) / sample.n
     return (
-        f"{sample.n:,} rows, {positive:,.0f} of them positive ({percent(positive / sample.n)}). "
+        f"{number_of('row', sample.n)}, {settled(positive):,.0f} of them positive ({percent(positive / sample.n)}). "
         f"The predictions average {mean:{'.3g' if 0 < mean < 0.01 else '.3f'}} and take {values}."
     )
 
@@ -151,9 +164,9 @@ def describe_binary(sample: Sample) -> str:
 def describe_multiclass(data: Predictions) -> str:
     """Describe multiclass data."""
     return (
-        f"{data.n:,} rows, {data.n_classes:,} classes ({listed(data.names)}), {seldom(data)}. The most likely class is "
-        f"observed in {percent(accuracy(data))} of the rows (accuracy); "
-        f"its predicted probability averages {data.largest.mean():.3f}."
+        f"{number_of('row', data.n)}, {data.n_classes:,} classes ({listed(data.names)}), {seldom(data)}. "
+        f"The most likely class is observed in {percent(accuracy(data))} of the rows (accuracy); "
+        f"its predicted probability averages {settled(data.largest.mean()):.3f}."
     )
 
 

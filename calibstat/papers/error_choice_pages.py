@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
 from calibstat.papers.agreement import PROPERTIES
@@ -91,7 +92,7 @@ def by_property(rows: pd.DataFrame, question: str, write: Callable[[float], str]
 def _worse(rows: pd.DataFrame) -> str:
     """Say how many errors prefer predictions with a larger log loss."""
     own = rows[rows["against"].str.startswith("errors")].set_index("way")["mean"]
-    counts = " and ".join(f"{count:.1f} by a {way} search" for way, count in own.items())
+    counts = " and ".join(f"{settled(count):.1f} by a {way} search" for way, count in own.items())
     return f"Of the 32 errors {counts} have their minimum where the log loss of the other rows is larger than before."
 
 
@@ -108,7 +109,7 @@ def _claims(rows: pd.DataFrame, splits: int) -> Table:
     """Return each difference that should be above 0, and whether it is."""
     own = rows[rows["question"] == "claim"]
     lines = [
-        [row["against"], row["way"], row["measure"], cell(row, lambda value: f"{value:.3f}".replace("-", "−")),
+        [row["against"], row["way"], row["measure"], cell(row, lambda value: f"{settled(value):.3f}".replace("-", "−")),
          judged(row, splits)]
         for row in records(own)
     ]  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 
 from calibstat.answers_by_model import Answers
 from calibstat.data import lenses
+from calibstat.digits import settled
 from calibstat.inference.sharpness import CalibrationSharpness
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
@@ -126,7 +127,9 @@ def _differences(block: pd.DataFrame, splits: int) -> Table:
 
 def _ranks(block: pd.DataFrame) -> Table:
     """Return the mean ranks, and below them how far a measure agrees with itself."""
-    found = _by_model(block, "rank", lambda row: "undefined" if np.isnan(row["mean"]) else f"{row['mean']:.1f}")
+    found = _by_model(
+        block, "rank", lambda row: "undefined" if np.isnan(row["mean"]) else f"{settled(row['mean']):.1f}"
+    )
     ceilings = _by_model(block, "ceiling", lambda row: "undefined" if np.isnan(row["mean"]) else signed(row["mean"]))
     rows = [*found.rows, *([file, "two halves", *cells] for file, _, *cells in ceilings.rows)]
     order = list(dict.fromkeys(row[0] for row in found.rows))
@@ -147,7 +150,7 @@ def _agreement(block: pd.DataFrame) -> Table:
     def cell(row: dict[str, Any]) -> str:
         if np.isnan(row["mean"]):
             return "undefined"
-        return signed(row["mean"]) + (f" ± {row['sd'] / np.sqrt(row['files']):.2f}" if several else "")
+        return signed(row["mean"]) + (f" ± {settled(row['sd'] / np.sqrt(row['files'])):.2f}" if several else "")
 
     lines = [[name, *(cell(found[name, against]) for against in AGREEMENTS)] for name in PROPERTIES]
     error = "mean over files ± its standard error over files" if several else "one file: no standard error"
@@ -177,11 +180,15 @@ def left_out_section(table: pd.DataFrame) -> Section:
     failed = table[(table["question"] == "fit") & (table["measure"] == "converged") & (table["mean"] < 1)]
     lines = [[row[name] for name in ("file", "model", "measure", "reason")] for row in records(rows)]
     notes = [
-        f"{row['file']}: probabilities of exactly 0 or 1 are moved by {row['mean']:.2g} for recalibrations that take "
+        f"{row['file']}: probabilities of exactly 0 or 1 are moved by {settled(row['mean']):.2g} for recalibrations "
+        "that take "
         "logarithms."
         for row in records(moved)
     ]
-    notes += [f"{row['file']}: {row['model']} converged in {row['mean']:.0%} of the splits." for row in records(failed)]
+    notes += [
+        f"{row['file']}: {row['model']} converged in {settled(row['mean']):.0%} of the splits."
+        for row in records(failed)
+    ]
     tables = [Table(["file", "model", "what", "reason"], lines)] if lines else []
     return Section("Left out", [] if lines else ["Nothing was left out."], tables=tables, notes=notes)
 
@@ -235,9 +242,9 @@ def times_100(value: float) -> str:
         return "undefined"
     if np.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{100 * value:.2f}".replace("-", "−")
+    return f"{settled(100 * value):.2f}".replace("-", "−")
 
 
 def signed(value: float) -> str:
     """Write a correlation."""
-    return f"{value:.2f}".replace("-", "−")
+    return f"{settled(value):.2f}".replace("-", "−")

@@ -12,6 +12,7 @@ from calibstat.bounds.curves.monotone_limits import lower_limit
 from calibstat.data.checks import check_level, check_whole, options_of
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
+from calibstat.digits import settled
 from calibstat.inference.power.alternatives import Alternative, GivenAlternative, as_alternative
 from calibstat.inference.power.detectable_effect import DEFAULT
 from calibstat.inference.power.fixed_tests import FixedTest
@@ -76,11 +77,16 @@ class Power(Result):
 
     def __str__(self) -> str:
         rows = "these predictions" if self.n_sets == 1 else f"{self.n_sets} sets of rows"
-        nothing = f" The test had no result in {100 * self.no_result:.2g} % of the data sets." if self.no_result else ""
+        nothing = (
+            f" The test had no result in {settled(100 * self.no_result):.2g} % of the data sets."
+            if self.no_result
+            else ""
+        )
         return (
             f"Power of the test with {self.test} at level {level_text(self.level)} against {self.alternative} "
-            f"(ECE {self.ece:.2g}){self.lens.with_comma}, n = {self.n}: {100 * self.power:.3g} % "
-            f"(from {100 * self.low:.3g} % to {100 * self.high:.3g} %), by {self.n_datasets} data sets with {rows}."
+            f"(ECE {settled(self.ece):.2g}){self.lens.with_comma}, n = {self.n}: {settled(100 * self.power):.3g} % "
+            f"(from {settled(100 * self.low):.3g} % to {settled(100 * self.high):.3g} %), by {self.n_datasets} data "
+            f"sets with {rows}."
             f"{nothing}"
         )
 
@@ -107,11 +113,12 @@ class PowerCurve(Result):
         first = self.points[0]
         lines = [
             f"Power of the test with {first.test} at level {level_text(first.level)} against {first.alternative} "
-            f"(ECE {first.ece:.2g}){first.lens.with_comma}:",
+            f"(ECE {settled(first.ece):.2g}){first.lens.with_comma}:",
             f"{'n':>9}  {'power':>7}  95 % limits",
         ]
         lines += [
-            f"{each.n:9d}  {100 * each.power:5.1f} %  {100 * each.low:.1f} % to {100 * each.high:.1f} %"
+            f"{each.n:9d}  {settled(100 * each.power):5.1f} %  {settled(100 * each.low):.1f} % to "
+            f"{settled(100 * each.high):.1f} %"
             for each in self.points
         ]
         return "\n".join(lines)

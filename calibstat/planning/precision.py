@@ -11,6 +11,7 @@ import numpy as np
 
 from calibstat.data.lenses import AnyLens, find_lens
 from calibstat.data.named_lens import NamedLens
+from calibstat.digits import settled
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.power.alternatives import Alternative
 from calibstat.inference.power.detectable_effect import two_moments
@@ -204,7 +205,7 @@ def solve_width(
         if n == most and widths[n] > width:
             raise ValueError(
                 f"expected a width that intervals reach with at most {most} rows, found a mean width of "
-                f"{widths[n]:.3g} with that many, wider than {width:g}"
+                f"{settled(widths[n]):.3g} with that many, wider than {width:g}"
             )
         n = min(max(round(_read_off(widths, width)), 2), most)
     return n, tuple(sorted(widths.items()))

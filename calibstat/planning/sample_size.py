@@ -11,6 +11,7 @@ import numpy as np
 from calibstat.data.checks import check_level, check_whole, options_of, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
+from calibstat.digits import settled
 from calibstat.inference.power.alternatives import GivenAlternative
 from calibstat.inference.power.detectable_effect import DEFAULT, distance, noncentrality
 from calibstat.inference.power.fixed_tests import FixedPredictions, pose_predictions
@@ -78,7 +79,8 @@ class SampleSize(Result):
 
     def __str__(self) -> str:
         text = (
-            f"{self.n} rows to find {self.alternative} (ECE {self.ece:.2g}){self.lens.with_comma}, with probability "
+            f"{self.n} rows to find {self.alternative} (ECE {settled(self.ece):.2g}){self.lens.with_comma}, with "
+            "probability "
             f"{level_text(self.power)} (test by {self.test}, level {level_text(self.level)})."
         )
         if self.for_precision:
@@ -258,7 +260,7 @@ def _of_test(
         best = max(curve.points, key=lambda point: point.power)
         raise ValueError(
             f"expected an alternative that the test with {best.test} finds with probability {power:g} in at most "
-            f"{most} rows, found {rows.alternative.words} with power {best.power:.2g} at n = {best.n}"
+            f"{most} rows, found {rows.alternative.words} with power {settled(best.power):.2g} at n = {best.n}"
         )
     return SampleSize(
         n=math.ceil(root**2),

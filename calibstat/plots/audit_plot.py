@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.digits import settled
+from calibstat.in_order import in_order, without_rounding
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.output.visible_text import visible
 from calibstat.plots.style import POINT, Color, colors, new_axes
@@ -61,12 +63,19 @@ def _plot(audits: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[C
                 style = {**POINT, "marker": marker, "markersize": size, "color": hue}
                 ax.plot(at[g], y, label=label, **style)
         for g, y in zip(shown, place, strict=True):
-            _beside(ax, P_AT, float(y), f"{each.pvalue_adjusted[g]:.2g}", plain if len(audits) > 1 else None, "left")
+            _beside(
+                ax,
+                P_AT,
+                float(y),
+                f"{settled(each.pvalue_adjusted[g]):.2g}",
+                plain if len(audits) > 1 else None,
+                "left",
+            )
     for y, g in enumerate(shown):
         _beside(ax, ROWS_AT, y, f"{first.rows[g]:,}", None, "right")
     _beside(ax, ROWS_AT, -0.75, "rows", None, "right")
     _beside(ax, P_AT, -0.75, "adjusted p", None, "left")
-    intervals = f"{100 * first.confidence_level:.4g}% intervals, all at once"
+    intervals = f"{settled(100 * first.confidence_level):.4g}% intervals, all at once"
     ax.plot([], [], color=".5", linewidth=2.5, alpha=0.6, label=intervals)
     ax.set_yticks(np.arange(shown.size), names, fontsize="small", parse_math=False)
     ax.tick_params(axis="y", length=0)
@@ -103,7 +112,7 @@ def _shown(audits: Sequence[Audit]) -> np.ndarray:
     """Return all rows and then the groups with the smallest p-values of any model."""
     least = np.min([each.pvalue_adjusted for each in audits], axis=0)
     strongest = np.max([each.statistic for each in audits], axis=0)
-    order = np.lexsort((-strongest, least))
+    order = in_order(least, -without_rounding(strongest))
     return np.append(0, order[order != 0])[:LINES]
 
 

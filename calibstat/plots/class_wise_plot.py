@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from calibstat.digits import settled
+from calibstat.in_order import in_order
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability
 from calibstat.inference.calibration_tests import ClassWiseTestResult
 from calibstat.plots.reliability_axes import (
@@ -88,7 +90,7 @@ def plot_class_wise_diagrams(of_classes: ClassWiseReliability, ax: Axes | None, 
 
 def plot_class_wise_test(test: ClassWiseTestResult, ax: Axes | None) -> Axes:
     """The statistic of each class against the range of its null distribution, smallest p-values first."""
-    n_classes, order = len(test.names), np.argsort(test.pvalue, kind="stable")[:LINES]
+    n_classes, order = len(test.names), in_order(test.pvalue)[:LINES]
     ax, color = new_axes(ax, height=1.8 + 0.22 * order.size), colors()
     place, statistic = np.arange(order.size), test.statistic[order]
     low, high = quantiles(test.null_distribution[:, order], (0.05, 0.95), axis=0)
@@ -101,7 +103,7 @@ def plot_class_wise_test(test: ClassWiseTestResult, ax: Axes | None) -> Axes:
             ax.plot(statistic[these], place[these], label=f"observed, p (Holm) {sign} {_MARKED}", **style)
     right = ax.get_yaxis_transform()
     for y, pvalue in enumerate(test.pvalue_holm[order]):
-        ax.text(1.02, y, f"{pvalue:.2g}", transform=right, va="center", fontsize="small")
+        ax.text(1.02, y, f"{settled(pvalue):.2g}", transform=right, va="center", fontsize="small")
     ax.text(1.02, 1, "p (Holm)", transform=ax.transAxes, va="bottom", fontsize="small")
     ax.set_yticks(place, [as_text(test.names[k], 30) for k in order], fontsize="small", parse_math=False)
     ax.tick_params(axis="y", length=0)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.digits import settled
+from calibstat.in_order import in_order
 from calibstat.inference.comparing.comparison_results import Comparison
 from calibstat.plots.style import POINT, as_text, colors, new_axes
 
@@ -22,10 +24,10 @@ def plot_differences(comparison: Comparison, ax: Axes | None) -> Axes:
     lines = min(len(comparison.pairs), LINES)
     ax = new_axes(ax, height=1.9 + (0.26 if lines > 6 else 0.42) * lines)
     color, place = colors(), np.arange(min(len(comparison.pairs), LINES))
-    order = place if place.size == len(comparison.pairs) else np.argsort(comparison.pvalue, kind="stable")[: place.size]
+    order = place if place.size == len(comparison.pairs) else in_order(comparison.pvalue)[: place.size]
     ax.axvline(0, color="black", linewidth=1, zorder=1)
     if comparison.method == "bootstrap":
-        label = f"{100 * comparison.confidence_level:.4g}% confidence interval"
+        label = f"{settled(100 * comparison.confidence_level):.4g}% confidence interval"
         style: dict[str, Any] = {"color": color["blue"], "linewidth": 3, "alpha": 0.6}
         ax.hlines(place, comparison.low[order], comparison.high[order], label=label, **style)
     far = comparison.pvalue_adjusted[order] <= _MARKED
@@ -38,7 +40,7 @@ def plot_differences(comparison: Comparison, ax: Axes | None) -> Axes:
             )
     right = ax.get_yaxis_transform()
     for y, pvalue in zip(place, comparison.pvalue_adjusted[order], strict=True):
-        ax.text(1.02, float(y), f"{pvalue:.2g}", transform=right, va="center", fontsize="small")
+        ax.text(1.02, float(y), f"{settled(pvalue):.2g}", transform=right, va="center", fontsize="small")
     ax.text(1.02, 1, p, transform=ax.transAxes, va="bottom", fontsize="small")
     labels = [" − ".join(as_text(name, 30) for name in comparison.pairs[i]) for i in order]
     ax.set_yticks(place, labels, fontsize="small", parse_math=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.digits import settled, writer
 from calibstat.inference.estimate import MeasureDetail
 from calibstat.plots.style import DIAGONAL, POINT, ROOM, Color, colors, legend, new_axes, strip_along
 
@@ -20,7 +21,8 @@ def plot_measure_detail(detail: MeasureDetail, ax: Axes | None, *, deviation: bo
         if field in detail.fields:
             ax = new_axes(ax)
             ax.set(
-                xlabel="Predicted probability", title=f"{detail.measure} = {detail.estimate:.3g}, n = {detail.n:.10g}"
+                xlabel="Predicted probability",
+                title=f"{detail.measure} = {settled(detail.estimate):.3g}, n = {settled(detail.n):.10g}",
             )
             draw(detail, ax, colors())
             ax.set_xlim(-0.02, 1.02)
@@ -39,7 +41,7 @@ def _plot_cumulative_residuals(detail: MeasureDetail, ax: Axes, color: Mapping[s
     ax.step(x, curve, where="post", color=color["blue"], label="sum of residuals / n")
     support = np.flatnonzero(detail["witness"])
     ends = np.array([support[0], support[-1] + 1]) if support.size else np.zeros(2, int)
-    label = f"worst interval, {detail.estimate:.3g} apart"
+    label = f"worst interval, {settled(detail.estimate):.3g} apart"
     ax.fill_between(x[ends], *curve[ends], color=color["orange"], alpha=0.2, linewidth=0, label=label)
     ax.axhline(0, **DIAGONAL)
     ax.plot(x[ends], curve[ends], label="extremes", **{**POINT, "marker": "D", "color": color["red"]})
@@ -51,7 +53,7 @@ def _plot_denoised_residuals(detail: MeasureDetail, ax: Axes, color: Mapping[str
     x, curve, denoised = (np.append(0, detail[name]) for name in ("value", "cumulative", "denoised"))
     value, witness = detail["value"], detail["witness"]
     ax.axhline(0, **DIAGONAL)
-    area = f"area + |end| = {detail.estimate:.3g}"
+    area = f"area + |end| = {settled(detail.estimate):.3g}"
     ax.fill_between(x, curve, denoised, step="post", color=color["blue"], alpha=0.15, linewidth=0, label=area)
     ax.step(x, curve, where="post", color=color["blue"], label="sum of residuals / n")
     ax.step(x, denoised, where="post", color=color["orange"], linewidth=2, label="denoised")
@@ -69,7 +71,7 @@ def _plot_smoothed_residuals(detail: MeasureDetail, ax: Axes, color: Mapping[str
     """The mean residual near each prediction, with the density of the predictions along the lower edge."""
     grid, residual, density = detail["grid"], detail["residual"], detail["density"]
     ax.axhline(0, **DIAGONAL, label="calibrated")
-    label = f"smoothed residual, bandwidth {detail['bandwidth']:.3g}"
+    label = f"smoothed residual, bandwidth {settled(detail['bandwidth']):.3g}"
     ax.plot(grid, residual, color=color["blue"], linewidth=2, label=label)
     ax.fill_between(grid, residual, color=color["blue"], alpha=0.15, linewidth=0)
     reach = 1.15 * max(np.abs(residual).max(), 0.01)
@@ -91,7 +93,7 @@ def _plot_smoothed_curve(detail: MeasureDetail, ax: Axes, color: Mapping[str, Co
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
     band: dict[str, Any] = {"color": color["blue"], "alpha": 0.35, "linewidth": 0}
     ax.fill_between(grid, curve - half, curve + half, label="thickness: density of the predictions", **band)
-    label = f"smoothed frequency, bandwidth {detail['bandwidth']:.3g}"
+    label = f"smoothed frequency, bandwidth {settled(detail['bandwidth']):.3g}"
     ax.plot(grid, curve, color=color["blue"], linewidth=1.5, label=label)
     ax.set(ylim=(-0.05, 1.05), ylabel="Observed frequency")
 
@@ -113,7 +115,8 @@ def _plot_isotonic_recalibration(detail: MeasureDetail, ax: Axes, color: Mapping
     """The isotonic recalibration and the decomposition of the score."""
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
     ax.plot(detail["value"], detail["recalibrated"], color=color["green"], linewidth=2, label="CORP recalibration")
-    parts = "score {score:.4f} = MCB {mcb:.4f} − DSC {dsc:.4f} + UNC {unc:.4f}".format(**detail.fields)
+    score, mcb, dsc, unc = (writer(".4f")(detail[name]) for name in ("score", "mcb", "dsc", "unc"))
+    parts = f"score {score} = MCB {mcb} − DSC {dsc} + UNC {unc}"
     ax.set(ylim=(-0.02, 1.02), ylabel="Recalibrated probability", title=parts)
 
 
@@ -172,7 +175,7 @@ def _plot_weight_of_each_outcome(detail: MeasureDetail, ax: Axes, color: Mapping
     )
     style["linestyle"] = "--"
     ax.plot(detail["value"], detail["weight_negative"], color=color["orange"], label="if the outcome is 0", **style)
-    ax.set(ylabel="Weight", title=f"{ax.get_title()}: certainly {low:.3g} to {high:.3g}")
+    ax.set(ylabel="Weight", title=f"{ax.get_title()}: certainly {settled(low):.3g} to {settled(high):.3g}")
 
 
 def _plot_merged_predictions(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
@@ -187,9 +190,16 @@ def _plot_merged_predictions(detail: MeasureDetail, ax: Axes, color: Mapping[str
 def _plot_bracket_of_value(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The two ends between which the value is."""
     low, high = detail["bracket"]
-    ax.axvspan(low, high, color=color["blue"], alpha=0.3, linewidth=0, label=f"between {low:.3g} and {high:.3g}")
+    ax.axvspan(
+        low,
+        high,
+        color=color["blue"],
+        alpha=0.3,
+        linewidth=0,
+        label=f"between {settled(low):.3g} and {settled(high):.3g}",
+    )
     ax.set(xlabel=str(detail.measure), ylabel="From lower distance to interval error", yticks=[])
-    ax.set_title(f"too many predictions for a value, n = {detail.n:.10g}")
+    ax.set_title(f"too many predictions for a value, n = {settled(detail.n):.10g}")
 
 
 LEAST_ROWS = 1.0  # within a bandwidth: a curve of fewer rows is not drawn

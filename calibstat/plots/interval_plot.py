@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.plots.style import POINT, as_text, colors, new_axes, three_numbers
 
@@ -20,7 +21,7 @@ def plot_intervals(intervals: Sequence[ConfidenceInterval], names: Sequence[str]
     place = np.arange(len(intervals))
     low, high = np.array([e.low for e in intervals]), np.array([e.high for e in intervals])
     levels, methods = {e.confidence_level for e in intervals}, {e.method for e in intervals}
-    level = f"{100 * levels.pop():.4g}% " if len(levels) == 1 else ""
+    level = f"{settled(100 * levels.pop()):.4g}% " if len(levels) == 1 else ""
     method = f" ({methods.pop()})" if len(methods) == 1 else ""
     label = f"{level}confidence interval{method}"
     ax.hlines(place, low, high, color=color["blue"], linewidth=3, alpha=0.6, label=label)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.monitoring.brier_status import BrierStatus
 from calibstat.monitoring.models_monitor import ModelsStatus
 from calibstat.monitoring.monitor_status import MonitorStatus
@@ -66,7 +67,7 @@ def plot_brier(status: BrierStatus, ax: Axes | None) -> Axes:
     if not status.periods:
         raise ValueError("expected a monitor with at least one period, found none")
     ax = new_axes(ax)
-    level = f"{100 * status.level:.4g}% confidence sequence"
+    level = f"{settled(100 * status.level):.4g}% confidence sequence"
     _sequence(status.periods, status.differences, status.lows, status.highs, level, ax)
     ax.set_ylabel(f"Brier score: {status.names[0]} − {status.names[1]}")
     place = dict(zip(status.periods, _positions(status.periods), strict=True))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.inference.calibration_tests import CalibrationTestResult
 from calibstat.plots.style import colors, legend, new_axes
 
@@ -29,9 +30,9 @@ def plot_null_distribution(test: CalibrationTestResult, ax: Axes | None) -> Axes
         counts, edges = np.histogram(null, bins=40)
     label = f"{whole.size} resamples if calibrated{infinite}"
     ax.stairs(counts, edges, fill=True, color=color["blue"], alpha=0.45, label=label)
-    ax.axvline(observed, color=color["red"], linewidth=2, label=f"observed, {observed:.3g}")
+    ax.axvline(observed, color=color["red"], linewidth=2, label=f"observed, {settled(observed):.3g}")
     ax.set_ylim(0, 1.3 * max(counts.max(), 1))  # room for the legend
-    ax.set(ylabel="Resamples", title=f"p = {test.pvalue:.2g}, n = {test.n:,}")
+    ax.set(ylabel="Resamples", title=f"p = {settled(test.pvalue):.2g}, n = {test.n:,}")
     ax.set_xlabel(test.measure.in_prose, parse_math=False)
     legend(ax)
     return ax

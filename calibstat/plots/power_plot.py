@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from calibstat.digits import settled
 from calibstat.output.wording import level_text
 from calibstat.planning.power import PowerCurve
 from calibstat.planning.precision import PrecisionSize
@@ -62,6 +63,6 @@ def _whole_numbers(ax: Axes) -> None:
         if scale == "log":
             axis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
             axis.set_minor_formatter(NullFormatter())
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{settled(value):,.10g}"))
         elif axis is ax.xaxis:
             axis.set_major_locator(MaxNLocator(6, integer=True))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.plots.style import ROOM, TIGHT, as_text, colors, grid_of_axes, named_legend
 
@@ -31,8 +32,8 @@ def diagram_axes(ax: Axes | None, diagrams: Sequence[Reliability], deviation: bo
     strip.set_ylabel(rows_or_weight(diagrams[0]) if new else "")
     numbers = {(one.n, one.effective_n) for one in diagrams}
     n, effective = numbers.pop() if len(numbers) == 1 else (None, None)
-    rows = "" if n is None else f", n = {n:,.10g}"
-    rows += "" if effective is None else f" ({effective:,.0f} effective)"
+    rows = "" if n is None else f", n = {settled(n):,.10g}"
+    rows += "" if effective is None else f" ({settled(effective):,.0f} effective)"
     (strip if new else ax).set_xlabel(f"Predicted probability{rows}")
     ax.set_ylabel(vertical_label(deviation))
     set_limits(ax, diagrams, deviation, within=not new)
@@ -139,8 +140,8 @@ def short(rows: float) -> str:
     """Write a number of rows in at most three characters and a unit."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if rows >= size:
-            return f"{rows / size:.1f}{unit}" if rows < 9.95 * size else f"{rows / size:.0f}{unit}"
-    return f"{rows:.3g}"
+            return f"{settled(rows / size):.1f}{unit}" if rows < 9.95 * size else f"{settled(rows / size):.0f}{unit}"
+    return f"{settled(rows):.3g}"
 
 
 def legend_of(

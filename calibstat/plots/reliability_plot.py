@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.consistency_bands import PLACES
 from calibstat.inference.bands.reliability_diagrams import Reliability
@@ -83,16 +84,18 @@ def say_error(diagram: Reliability, short: bool = False) -> str:
     kind = {"quantile": "ECE in quantile bins", "tree": "ECE in bins of a tree"}.get(diagram.strategy)
     name, line = ("ECE", " ") if kind is None else (kind, "\n")
     if diagram.interval is None:
-        return f"{name} {diagram.error:.3g}"
+        return f"{name} {settled(diagram.error):.3g}"
     estimate, low, high = three_numbers(diagram.interval)
-    level = f"{100 * diagram.interval.confidence_level:.4g}% interval"
+    level = f"{settled(100 * diagram.interval.confidence_level):.4g}% interval"
     return f"{name} {estimate} [{low}, {high}]" if short else f"{name} {estimate},{line}{level} {low} to {high}"
 
 
 def say_level(diagrams: Sequence[Reliability]) -> str:
     """Say at which level the intervals are that stand beside the errors; nothing if there are none."""
     levels = {one.interval.confidence_level for one in diagrams if one.interval is not None}
-    return f" with {' and '.join(f'{100 * level:.4g}%' for level in sorted(levels))} intervals" if levels else ""
+    return (
+        f" with {' and '.join(f'{settled(100 * level):.4g}%' for level in sorted(levels))} intervals" if levels else ""
+    )
 
 
 def plot_bins(diagram: Reliability, ax: Axes, deviation: bool, size: float = 1.0) -> None:
@@ -107,7 +110,7 @@ def plot_bins(diagram: Reliability, ax: Axes, deviation: bool, size: float = 1.0
     kind = None if diagram.band is None else BANDS[diagram.band]
     marked = kind is not None and kind.compared == "frequency" and diagram.inside is not None
     if kind is not None and diagram.low is not None and diagram.high is not None and diagram.band_level is not None:
-        label = f"{100 * diagram.band_level:.4g}% {kind.name}"
+        label = f"{settled(100 * diagram.band_level):.4g}% {kind.name}"
         low, high = diagram.low - base, diagram.high - base
         if marked:
             ax.vlines(x, low, high, color=pale(color["blue"], 0.35), linewidth=7 * size, zorder=1.5, label=label)
@@ -154,7 +157,7 @@ def plot_curve(diagram: Reliability, ax: Axes, deviation: bool, size: float) -> 
             x, low, high = ends if few else (part[2:-2] for part in (x, low, high))
         base = x if deviation else 0.0
         name = "confidence band, non-decreasing curve" if monotone else "simultaneous band, CORP curve"
-        label = f"{100 * (diagram.band_level or 0):.4g}% {name}"
+        label = f"{settled(100 * (diagram.band_level or 0)):.4g}% {name}"
         ax.fill_between(x, low - base, high - base, color=pale(green, 0.16), linewidth=0, label=label)
     curve = supported_curve(diagram)
     if not deviation and curve[0].size:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.inference.bands.reliability_diagrams import SimplexReliability
 from calibstat.output.wording import level_text
 from calibstat.plots.style import colors, legend
@@ -127,7 +128,9 @@ def _arrows_in_triangle(
             start, end = (1 - part) * np.array([before, after]) + part * corner
             out = (start - end) / np.linalg.norm(start - end)
             ax.plot(*np.transpose([start + 0.015 * out, end]), **FAINT)
-            ax.annotate(f"{part:.0%}", start, 13 * out, ha="center", va="center", fontsize=7, color=".4", **points)
+            ax.annotate(
+                f"{settled(part):.0%}", start, 13 * out, ha="center", va="center", fontsize=7, color=".4", **points
+            )
     places = ((-10, -18, "left", "top"), (10, -18, "right", "top"), (0, 6, "center", "bottom"))
     for name, corner, (right, up, ha, va) in zip(names, corners, places, strict=True):
         text = name if va == "bottom" else textwrap.fill(name, 20)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.output.visible_text import visible
 
@@ -104,7 +105,7 @@ def three_numbers(interval: ConfidenceInterval) -> tuple[str, str, str]:
     numbers = interval.estimate, interval.low, interval.high
     largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0.0)
     decimals = min(max(1 - math.floor(math.log10(largest)), 3), 12) if largest else 3
-    estimate, low, high = (f"{number + 0.0:.{decimals}f}" for number in numbers)
+    estimate, low, high = (f"{settled(number + 0.0):.{decimals}f}" for number in numbers)
     return estimate, low, high
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.classical.validation_result import Validation
+from calibstat.digits import settled
 from calibstat.plots.reliability_axes import (
     BELOW,
     HEIGHT,
@@ -77,13 +78,13 @@ def _curves(found: Validation, ax: Axes) -> list[tuple[Any, str]]:
     entries: list[tuple[Any, str]] = [
         (ax.plot([0, 1], [0, 1], **DIAGONAL)[0], "calibrated"),
         (ax.plot(*found.lowess, **dashes, **dot)[0], "lowess"),
-        (
-            ax.plot(curve.prediction, curve.frequency, color=color["blue"], linewidth=2, **dot)[0],
-            f"flexible curve, {kind}",
-        ),
     ]
+    if np.isnan(curve.frequency).any():
+        return entries
+    line = ax.plot(curve.prediction, curve.frequency, color=color["blue"], linewidth=2, **dot)[0]
+    entries.append((line, f"flexible curve, {kind}"))
     if curve.low is not None and curve.high is not None:
-        level = f"{100 * found.confidence_level:.4g}% band, pointwise"
+        level = f"{settled(100 * found.confidence_level):.4g}% band, pointwise"
         band: dict[str, Any] = {"color": pale(color["blue"], 0.25), "linewidth": 0, "zorder": 1}
         entries.append((ax.fill_between(curve.prediction, curve.low, curve.high, **band), level))
         if dot:
@@ -122,4 +123,4 @@ def _table(found: Validation, ax: Axes) -> None:
 
 def _short(number: float, digits: int) -> str:
     """Write a number with a minus sign of its width, a dash if there is none."""
-    return "–" if math.isnan(number) else f"{number:.{digits}f}".replace("-", "−").replace("inf", "∞")
+    return "–" if math.isnan(number) else f"{settled(number):.{digits}f}".replace("-", "−").replace("inf", "∞")

@@ -74,31 +74,33 @@ def inspect_ai(
     if not (isinstance(confidence, str) or callable(confidence)):
         raise ValueError(f"expected confidence to be a path of names or a function, found {described(confidence)}")
     file = need_file(path, (".json", ".eval"), "a log of inspect")
-    log = _unpacked(file) if file.suffix == ".eval" else from_json(file.read_text(encoding="utf-8"), file.name)
+    where = short(file.name)
+    log = _unpacked(file) if file.suffix == ".eval" else from_json(file.read_text(encoding="utf-8"), where)
     if log.get("version") not in FORMATS or isinstance(log["version"], bool):
         known = " or ".join(map(str, FORMATS))
         raise ValueError(f"expected version {known} of logs of inspect, found version {short(log.get('version'), 40)}")
     if log.get("status") != "success":
         raise ValueError(f"expected an evaluation that ended with success, found status {short(log.get('status'))}")
-    return as_frame(_rows(log.get("samples") or [], confidence, scorer, cluster), file.name)
+    return as_frame(_rows(log.get("samples") or [], confidence, scorer, cluster), where)
 
 
 def _unpacked(file: Path) -> dict[str, Any]:
     """Return the header of a packed log, with its samples."""
+    where = short(file.name)
     with suppress(ModuleNotFoundError):
         import_module("zipfile_zstd")  # comes with inspect_ai, and lets ZipFile read Zstandard
     try:
         with ZipFile(file) as packed:
             names = [name for name in packed.namelist() if name.startswith("samples/")]
-            header = from_json(packed.read("header.json"), f"header.json of {file.name}")
-            return {**header, "samples": [from_json(packed.read(name), f"{name} of {file.name}") for name in names]}
+            header = from_json(packed.read("header.json"), f"'header.json' of {where}")
+            return {**header, "samples": [from_json(packed.read(name), f"{short(name)} of {where}") for name in names]}
     except NotImplementedError as error:
         raise ValueError(
-            f"expected a log that this Python can unpack, found {file.name}, which is packed by Zstandard: install "
+            f"expected a log that this Python can unpack, found {where}, which is packed by Zstandard: install "
             "zipfile-zstd, or write another by inspect log convert --to json --output-dir FOLDER LOG"
         ) from error
     except (BadZipFile, KeyError) as error:
-        raise ValueError(f"expected a packed log of inspect with a header, found {file.name}: {error}") from error
+        raise ValueError(f"expected a packed log of inspect with a header, found {where}: {error}") from error
 
 
 def _rows(

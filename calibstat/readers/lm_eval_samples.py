@@ -61,8 +61,9 @@ def lm_eval(path: str | Path, *, filter: str | None = None, cluster: str = "doc_
     file = need_file(path, (".jsonl",), "a file of samples of lm_eval")
     _need_version(file)
     numbered = enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
-    samples = [(f"line {number} of {file.name}", line) for number, line in numbered if line.strip()]
-    return as_frame(_rows([(where, from_json(line, where)) for where, line in samples], filter, cluster), file.name)
+    samples = [(f"line {number} of {short(file.name)}", line) for number, line in numbered if line.strip()]
+    parsed = [(where, from_json(line, where)) for where, line in samples]
+    return as_frame(_rows(parsed, filter, cluster), short(file.name))
 
 
 def _need_version(samples: Path) -> None:
@@ -71,9 +72,10 @@ def _need_version(samples: Path) -> None:
     results = samples.with_name(f"results_{time}.json")
     if not results.is_file():
         raise ValueError(
-            f"expected the file {results.name} beside {samples.name}, which says the version of lm_eval; found none"
+            f"expected the file {short(results.name)} beside {short(samples.name)}, which says the version of lm_eval; "
+            "found none"
         )
-    version = from_json(results.read_text(encoding="utf-8"), results.name).get("lm_eval_version")
+    version = from_json(results.read_text(encoding="utf-8"), short(results.name)).get("lm_eval_version")
     if version not in VERSIONS:
         raise ValueError(f"expected samples of lm_eval {', '.join(VERSIONS)}, found version {short(version, 40)}")
 

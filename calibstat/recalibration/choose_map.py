@@ -14,12 +14,14 @@ from calibstat.data.checks import check_whole, cut, is_among, short, unknown_nam
 from calibstat.data.labels import check_row_names
 from calibstat.data.predictions import Predictions
 from calibstat.data.weighted_sample import as_weights
+from calibstat.digits import settled
+from calibstat.in_order import first_smallest, in_order
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.output.wording import number
+from calibstat.output.wording import number, number_of
 from calibstat.recalibration.held_out import held_out_predictions
 from calibstat.recalibration.recalibrator import Recalibrator, check_order
-from calibstat.resampling import folds, key_of
+from calibstat.resampling import key_of, repeated_folds
 from calibstat.resampling.rng import Rng
 from calibstat.result import Result, read_only
 
@@ -79,7 +81,7 @@ class MapChoice(Result):
         times = f"{self.repeats} times" if self.repeats > 1 else "once"
         text = (
             f"{chosen} {rule} {title} of {len(self.names)} maps, {number(self.mean[own])}, on held-out rows "
-            f"({self.n:,} rows, {self.folds} folds, dealt at random {times})."
+            f"({number_of('row', self.n)}, {self.folds} folds, dealt at random {times})."
         )
         others = [j for j in range(len(self.names)) if j != own]
         if others:
@@ -95,7 +97,7 @@ class MapChoice(Result):
         if not np.isfinite(self.mean[j]):
             return f"{self.names[j]} (infinite)"
         word = ", noise" if self.within_noise[j] else ""
-        return f"{self.names[j]} ({self.difference[j]:+.2g} ± {self.standard_error[j]:.1g}{word})"
+        return f"{self.names[j]} ({settled(self.difference[j]):+.2g} ± {settled(self.standard_error[j]):.1g}{word})"
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each map, the smallest score first."""
@@ -130,7 +132,7 @@ def choose(
     y : array_like, shape (n,)
         The observed class, from 0 to K - 1, or its name in `labels`.
     cv : int
-        Number of folds, at least 2 and at most n / 2. They are dealt at random, whatever the rows contain.
+        Number of folds, at least 2 and at most n / 2. They are dealt at random, no class to one of them alone.
     repeats : int
         How often folds are dealt anew, at least 2.
     score : {"brier", "log_loss"}
@@ -207,7 +209,8 @@ def choose(
     if len({repr(each) for each in given}) < len(given):
         raise ValueError(f"expected different maps, found {short([repr(each) for each in given])}")
     key = key_of(rng)
-    dealt = [folds(key, data.n, cv, repeat) for repeat in range(repeats)]
+    seen = data.label if weight is None else np.where(weight > 0, data.label, -1)  # by the fits
+    dealt = [*repeated_folds(key, seen, cv, repeats).T]
     loss, left_out = {}, {}
     for each in given:
         try:
@@ -249,7 +252,7 @@ def _chosen(
     """Return the result for losses of shape (repeats, n) of each map."""
     given = list(loss)
     mean = np.array([loss[each].mean() for each in given])
-    chosen = int(mean.argmin())
+    chosen = int(first_smallest(mean))
     if one_standard_error and np.isfinite(mean[chosen]):
         best = loss[given[chosen]]
         finite = np.isfinite(mean)  # an infinite score has no standard error
@@ -258,7 +261,7 @@ def _chosen(
             for j, each in enumerate(given)
             if finite[j] and mean[j] - mean[chosen] <= _error(loss[each] - best, dealt)
         )
-    order = np.argsort(mean, kind="stable")
+    order = in_order(mean)
     finite = np.isfinite(mean) & np.isfinite(mean[chosen])
     difference = np.array([mean[j] - mean[chosen] if finite[j] else np.nan for j in order])
     error = np.array([_error(loss[given[j]] - loss[given[chosen]], dealt) if finite[j] else np.nan for j in order])

@@ -14,6 +14,8 @@ def held_out_predictions(
     data: Predictions, fold: np.ndarray, recalibrator: Recalibrator, weight: np.ndarray | None = None
 ) -> np.ndarray:
     """Return recalibrated probabilities, shape (n, K): each fold from a map that was fitted on the other folds."""
+    if data.n < 2:
+        raise ValueError("expected at least 2 rows, of which each is recalibrated by a map of others, found 1")
     out = np.empty((data.n, data.n_classes))
     for k in range(int(fold.max()) + 1):
         fitted, kept = type(recalibrator)(**recalibrator.get_params(deep=False)), fold != k

@@ -8,6 +8,9 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.data.predictions import Predictions
+from calibstat.data.sample import LARGEST_COUNT
+from calibstat.data.single_precision import edges_for
+from calibstat.digits import settled
 from calibstat.measures.bins import bin_cells, bin_numbers, number_of_bins, uniform_cells
 from calibstat.recalibration.recalibrator import NO_WEIGHTS, Recalibrator, normalised
 from calibstat.resampling import Draws, Pairs, Stage
@@ -40,16 +43,13 @@ class Steps:
         """Return the level of the bin of each prediction."""
         flat = p.reshape(-1)
         if self.number is None:
-            return self.level[self._next(self.upper, flat)].reshape(p.shape)
+            assert self.upper is not None
+            ends = edges_for(flat, self.upper)
+            return self.level[np.minimum(np.searchsorted(ends, flat), self.level.size - 1)].reshape(p.shape)
         number = bin_numbers(flat, self.n_bins)
-        cell = self._next(self.number, number)
+        cell = np.minimum(np.searchsorted(self.number, number), self.level.size - 1)
         known = self.number[cell] == number
         return np.where(known, self.level[cell], (number + 0.5) / self.n_bins).reshape(p.shape)
-
-    def _next(self, ends: np.ndarray | None, sought: np.ndarray) -> np.ndarray:
-        """Return the first bin whose end is at least the value sought, or else the last."""
-        assert ends is not None
-        return np.minimum(np.searchsorted(ends, sought), self.level.size - 1)
 
 
 class HistogramBinning(Recalibrator):
@@ -86,7 +86,8 @@ class HistogramBinning(Recalibrator):
 
     Notes
     -----
-    A bin of equal width without rows has its centre as level. Bins of equal
+    With weights, "cube_root" and the 100 predictions of a tree count a row of weight 2 as two rows; to them alone the
+    scale of weights matters. A bin of equal width without rows has its centre as level. Bins of equal
     numbers have none without rows; a new prediction between two of them goes to the upper one, one above all to the
     last. A row of which every class becomes 0 turns uniform. The most likely class, and so the accuracy, can change.
 
@@ -157,7 +158,13 @@ class HistogramBinning(Recalibrator):
         weight = None if weight is None else np.repeat(weight, p.shape[1])
         p, observed = p.reshape(-1), observed.reshape(-1)
         events = observed if weight is None else weight * observed
-        bins = number_of_bins(self.n_bins, p.size if weight is None else weight.sum())
+        rows = p.size if weight is None else float(weight.sum())
+        if isinstance(self.n_bins, str) and rows > LARGEST_COUNT:
+            raise ValueError(
+                f"expected weights that add up to at most 2**53 for n_bins={self.n_bins!r}, which counts a row of "
+                f"weight 2 as two rows, found a sum of {settled(rows):.3g}; divide them by their mean"
+            )
+        bins = number_of_bins(self.n_bins, rows)
         if isinstance(self.strategy, str) and self.strategy == "uniform":
             cell = uniform_cells(p, p, n_bins=bins)
             count = np.bincount(cell, weight)

@@ -8,7 +8,7 @@ from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.recalibration.one_against_rest import columns_of, rows_of
-from calibstat.recalibration.recalibrator import Recalibrator
+from calibstat.recalibration.recalibrator import Recalibrator, counted
 
 
 class IsotonicRegression(Recalibrator):
@@ -50,7 +50,8 @@ class IsotonicRegression(Recalibrator):
         return self._fit_weighted(prob, label, None)
 
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
-        samples = [Sample.from_rows(label == k, prob[:, k], weight) for k in columns_of(prob.shape[1])]
+        part = None if weight is None else counted(weight, label.size)
+        samples = [Sample.from_rows(label == k, prob[:, k], part) for k in columns_of(prob.shape[1])]
         self.knots_ = [_ends_of_pieces(sample.value, recalibrated(*sample.arrays)) for sample in samples]
         return None
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from calibstat.classical.condensed_logits import LogitPoints, condensed
 from calibstat.classical.logistic import Derivatives, log_likelihood, newton
+from calibstat.in_order import first_largest
 from calibstat.recalibration.recalibrator import counted
 
 CONVERGED = 1e-20  # squared standard errors from the optimum, before the last step
@@ -41,7 +42,8 @@ def likeliest_within(
     best = _likeliest(*rows, features, start)
     if not _holds(conditions, best[0]):
         found = [_on_face(*rows, features, face) for face in faces]
-        best = max((each for each in found if _holds(conditions, each[0])), key=lambda each: each[1])
+        found = [each for each in found if _holds(conditions, each[0])]
+        best = found[first_largest([each[1] for each in found])]
     return best[0], best[2]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibstat.classical.logistic import LogitPolynomial
 from calibstat.recalibration.one_against_rest import columns_of, rows_of, two_logs
-from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator
+from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, counted
 
 CONVERGED = 1e-20  # squared standard errors from the optimum, before the last step
 FLAT = 1e-7  # ratio of singular values below which predictions differ by rounding alone
@@ -94,11 +94,11 @@ def _logits(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarr
 def _logistic(x: np.ndarray, observed: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, bool]:
     """Return slope and intercept of Cox's logistic regression of the outcomes on x, and whether it converged."""
     value, index = np.unique(x, return_inverse=True)
-    count = np.bincount(index, weight).astype(np.float64)
-    events = observed if weight is None else weight * observed
+    part = counted(weight, x.size)
     ends = np.column_stack((value[[0, -1]], np.ones(2)))
     degree = int(np.linalg.matrix_rank(ends, rtol=FLAT)) - 1  # 0 if the predictions are equal, up to rounding
-    model = LogitPolynomial(value, count, np.bincount(index, events), degree, "Platt scaling")
+    count, events = (np.bincount(index, each) for each in (part, part * observed))
+    model = LogitPolynomial(value, count, events, degree, "Platt scaling")
     fit, converged = model.climb(degree, CONVERGED)
     moved = model.at(ends[:, 0]) @ fit.coefficient
     # of all lines through one point that which moves slope and intercept least

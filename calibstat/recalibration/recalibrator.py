@@ -9,10 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibstat.data.as_given import as_given
 from calibstat.data.checks import calls_within
 from calibstat.data.clipping import advice, uncertain
 from calibstat.data.in_words import InWords
 from calibstat.data.labels import check_row_names
+from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.predictions import Predictions, checked_vectors
 from calibstat.data.validation import as_array, to_numpy
 from calibstat.data.weighted_sample import as_weights
@@ -106,7 +108,7 @@ class Recalibrator(Parametrised, InWords):
             warnings.warn(message, RuntimeWarning, stacklevel=calls_within())
         return self
 
-    def predict_proba(self, p: ArrayLike) -> np.ndarray:
+    def predict_proba(self, p: ArrayLike) -> Any:
         """Return the recalibrated probabilities.
 
         Parameters
@@ -116,8 +118,10 @@ class Recalibrator(Parametrised, InWords):
 
         Returns
         -------
-        ndarray of float64
-            Of the shape of `p`: a vector of probabilities of class 1 for a vector, a row for each row of a matrix.
+        ndarray of float64, Series or DataFrame
+            Of the shape of `p`: a vector of probabilities of class 1 for a vector, a row for each row of a matrix. A
+            series or frame of pandas or Polars for one, with the same names of columns and of rows; a frame of pandas
+            has columns by place too, ``[:, 1]``.
 
         Raises
         ------
@@ -125,6 +129,15 @@ class Recalibrator(Parametrised, InWords):
             If `fit` has not been called, the number of classes is another than in `fit`, or `p` is not what
             `calibstat.Predictions.from_rows` takes.
         """
+        rows = as_given(p, self._recalibrated(p))
+        if not hasattr(rows, "iloc") or rows.ndim == 1:
+            return rows
+        from calibstat.recalibration.frame_of_rows import FrameOfRows
+
+        return FrameOfRows(rows)
+
+    def _recalibrated(self, p: ArrayLike) -> np.ndarray:
+        """Return the recalibrated probabilities as an array."""
         given, prob = self._checked(p)
         return self._map(prob) if given.shape == prob.shape else self._event(prob).reshape(given.shape)
 
@@ -146,7 +159,7 @@ class Recalibrator(Parametrised, InWords):
         ValueError
             As for `predict_proba`.
         """
-        out = self.predict_proba(p)
+        out = self._recalibrated(p)
         return self.classes_[out.argmax(axis=1) if out.shape[1:] > (1,) else (out.reshape(-1) > 0.5).astype(np.int64)]
 
     def score(self, p: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -166,7 +179,7 @@ class Recalibrator(Parametrised, InWords):
         float
             The accuracy, between 0 and 1. To compare maps take a proper score, as `choose` does.
         """
-        hit = self.predict(p) == np.asarray(y)
+        hit = self.predict(p) == known_outcomes(y)
         return float(np.average(hit, weights=None if sample_weight is None else _weights(sample_weight, hit.size)))
 
     def __sklearn_tags__(self) -> Any:
@@ -227,8 +240,11 @@ def check_possible(prob: np.ndarray, label: np.ndarray) -> None:
 
 
 def counted(weight: np.ndarray | None, n: int) -> np.ndarray:
-    """Return how much each of n rows counts in a mean: its weight over the largest, or 1."""
-    return np.ones(n) if weight is None else weight / weight.max()
+    """Return how much each of n rows counts in a mean: 1, or its weight in the unit in which the largest is 1/2 to 1.
+
+    The unit is a power of 2, so that nothing is rounded, and sums of any weights are small numbers.
+    """
+    return np.ones(n) if weight is None else np.ldexp(weight, -np.frexp(weight.max())[1])
 
 
 def _weights(sample_weight: ArrayLike, n: int) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from calibstat.data.checks import calls_within, is_among, short
 from calibstat.data.clipping import clipped
+from calibstat.digits import settled
 from calibstat.inference.estimate import estimate
 from calibstat.recalibration.least_log_loss import best_temperature
 from calibstat.recalibration.recalibrator import Recalibrator, check_possible, counted
@@ -126,8 +127,10 @@ class TemperatureScaling(Recalibrator):
             before, after = (_log_loss(prob, label, weight, t) for t in (1.0, best))
             if after > before + 1e-9 * abs(before):
                 warnings.warn(
-                    f"{self.objective} is smallest at temperature {best:.4g}, where the log loss of these rows is "
-                    f"larger than before: {after:.4g}, not {before:.4g}. A small calibration error alone may be the "
+                    f"{self.objective} is smallest at temperature {settled(best):.4g}, where the log loss of these "
+                    "rows is "
+                    f"larger than before: {settled(after):.4g}, not {settled(before):.4g}. A small calibration "
+                    "error alone may be the "
                     "error of predictions that tell little; compare with objective 'log_loss'",
                     RuntimeWarning,
                     stacklevel=calls_within(),

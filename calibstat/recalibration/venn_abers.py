@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.recalibration.one_against_rest import columns_of, rows_of
 from calibstat.recalibration.recalibrator import Recalibrator
+
+NEGLIGIBLE = 2.0**-40  # weight of a new row, as a share of the lightest prediction, that changes no level by more
 
 
 class VennAbers(Recalibrator):
@@ -82,12 +87,15 @@ class VennAbers(Recalibrator):
         return self._fit_weighted(prob, label, None)
 
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
-        samples = [Sample.from_rows(label == k, prob[:, k], weight) for k in columns_of(prob.shape[1])]
+        unit = 0 if weight is None else max(int(np.frexp(weight.max())[1]), 0)  # a power of 2, of large weights
+        part = None if weight is None else np.ldexp(weight, -unit)
+        samples = [Sample.from_rows(label == k, prob[:, k], part) for k in columns_of(prob.shape[1])]
+        new = math.ldexp(1.0, -unit)
         self.values_ = [sample.value for sample in samples]
-        self.if_so_ = [_with_event(sample.count, sample.positives) for sample in samples]
+        sums = [(sample.count * sample.unit, sample.positives * sample.unit) for sample in samples]
+        self.if_so_ = [_if_event(count, positives, new) for count, positives in sums]
         # the outcomes exchanged and the order reversed: events are then no events
-        reverse = [(sample.count[::-1].copy(), (sample.count - sample.positives)[::-1].copy()) for sample in samples]
-        others = [_with_event(*each) for each in reverse]
+        others = [_if_event(count[::-1].copy(), (count - positives)[::-1].copy(), new) for count, positives in sums]
         self.if_not_ = [1 - other[::-1] for other in others]
         return None
 
@@ -105,9 +113,19 @@ class VennAbers(Recalibrator):
         return rows_of(if_so / (1 - if_not + if_so))
 
 
+def _if_event(count: np.ndarray, positives: np.ndarray, new: float) -> np.ndarray:
+    """Return the isotonic regression at each prediction with one event more, which changes nothing if it is too light.
+
+    Running sums of far heavier rows would be the same to the last digit with it and without.
+    """
+    if new < NEGLIGIBLE * count.min():
+        return recalibrated(np.arange(count.size, dtype=np.float64), count, positives)
+    return _with_event(count, positives, new)
+
+
 @jit
-def _with_event(count: np.ndarray, positives: np.ndarray) -> np.ndarray:
-    """Return the isotonic regression at each prediction if there were one event more, of weight 1.
+def _with_event(count: np.ndarray, positives: np.ndarray, new: float) -> np.ndarray:
+    """Return the isotonic regression at each prediction if there were one event more, of weight `new`.
 
     It is the slope of the greatest convex function below the running sums at the event, which comes before all rows of
     its prediction: the sums up to there lie one row and one event lower. From one prediction to the next a single sum
@@ -116,7 +134,7 @@ def _with_event(count: np.ndarray, positives: np.ndarray) -> np.ndarray:
     """
     m = count.size
     rows, events = np.empty(m + 2), np.empty(m + 2)  # of corners; the top of the stack is `top`, the bottom `last`
-    rows[0] = events[0] = -1.0
+    rows[0] = events[0] = -new
     rows[1] = events[1] = 0.0
     last = 1
     all_rows = all_events = 0.0
@@ -135,7 +153,7 @@ def _with_event(count: np.ndarray, positives: np.ndarray) -> np.ndarray:
         out[j] = min(max(slope, 0.0), 1.0)  # up to rounding it is
         all_rows += count[j]
         all_events += positives[j]
-        x, y = all_rows - 1.0, all_events - 1.0  # the sum that is lowered
+        x, y = all_rows - new, all_events - new  # the sum that is lowered
         if (y - events[top]) * (rows[top + 1] - rows[top]) < (events[top + 1] - events[top]) * (x - rows[top]):
             top += 1
             while top < last and not _turns_left_from(x, y, rows, events, top):

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from calibstat.data.checks import nearest, short
+from calibstat.digits import settled
 from calibstat.inference.choosing.condition import Condition
 from calibstat.reporting.report_fields import ReportFields
 
@@ -19,7 +20,9 @@ def sentences_of(condition: Condition, report: ReportFields) -> list[str]:
     for key, value in fields_of(report, condition.field).items():
         number = next((each for each in numbers_of(key, value) if condition.is_met(each)), None)
         if number is not None:
-            sentences.append(f"{key} is {number:.6g}, and {number:.6g} {condition.sign} {condition.number:g}")
+            sentences.append(
+                f"{key} is {settled(number):.6g}, and {settled(number):.6g} {condition.sign} {condition.number:g}"
+            )
     return sentences
 
 
@@ -39,9 +42,9 @@ def not_shown(condition: Condition, report: ReportFields) -> tuple[list[str], li
         for number, beside in zip(numbers, others, strict=True):
             if condition.is_met(number):
                 continue
-            sentence = f"{key} is {number:.6g}, and {condition} is not shown"
+            sentence = f"{key} is {settled(number):.6g}, and {condition} is not shown"
             if condition.is_met(beside):
-                unclear.append(f"{sentence}: these rows cannot tell, because {OTHER_END[end]} is {beside:.6g}")
+                unclear.append(f"{sentence}: these rows cannot tell, because {OTHER_END[end]} is {settled(beside):.6g}")
             else:
                 failed.append(sentence)
     return failed, unclear

@@ -13,6 +13,7 @@ from calibstat.data.clipping import needed
 from calibstat.data.folds_of_rows import FEWEST_ROWS
 from calibstat.data.predictions import Predictions
 from calibstat.data.validation import n_columns
+from calibstat.digits import settled
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.comparing.compare import compare
@@ -79,10 +80,11 @@ class CrossFitted(Result):
         caveat = caveat.format(repeats=self.repeats, folds=self.folds, method=after.method)
         return (
             f"{self.recalibrator}, fitted on {self.folds - 1} of {self.folds} random parts of the rows and applied "
-            f"to the other one, each in turn: {before.measure} {before.estimate:.4f} "
-            f"[{before.low:.4f}, {before.high:.4f}] before, "
-            f"{after.estimate:.4f} [{after.low:.4f}, {after.high:.4f}] after. Brier score "
-            f"{self.brier.estimates[0]:.4f} before, {self.brier.estimates[1]:.4f} after, a change of {change} "
+            f"to the other one, each in turn: {before.measure} {settled(before.estimate):.4f} "
+            f"[{settled(before.low):.4f}, {settled(before.high):.4f}] before, "
+            f"{settled(after.estimate):.4f} [{settled(after.low):.4f}, {settled(after.high):.4f}] after. Brier score "
+            f"{settled(self.brier.estimates[0]):.4f} before, {settled(self.brier.estimates[1]):.4f} after, a change "
+            f"of {change} "
             f"[{low}, {high}]. {caveat}{self._remarks}"
         )
 
@@ -95,7 +97,7 @@ class CrossFitted(Result):
 def default_recalibrator(data: Predictions) -> Recalibrator:
     """Return Platt scaling of two classes, temperature scaling of more; predictions of 0 and 1 are moved a little."""
     clip = needed(data.prob)
-    clip = None if clip is None else float(f"{clip:.2g}")
+    clip = None if clip is None else float(f"{settled(clip):.2g}")
     return PlattScaling(clip=clip) if data.n_classes == 2 else TemperatureScaling(clip=clip)
 
 
@@ -112,7 +114,7 @@ def _by_folds(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _Before
     """Recalibrate by folds dealt several times; of one event, of which intervals with folds are studied."""
     given, names = data.predictions, np.array(data.predictions.names, dtype=object)
     rows: dict[str, Any] = {"labels": [*given.names], "cluster": data.unit}
-    fold = repeated_folds(key, given.n, FOLDS, REPEATS, data.unit)
+    fold = repeated_folds(key, given.label, FOLDS, REPEATS, data.unit)
     after = np.column_stack([held_out_predictions(given, column, recalibrator)[:, 1] for column in fold.T])
     before = np.repeat(given.prob[:, 1:], REPEATS, axis=1)
     models = Models(names[given.label], {"before": before, "after": after}, folds=fold, **rows)
@@ -123,7 +125,7 @@ def _as_if_fresh(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _Bef
     """Recalibrate by folds dealt once; of several classes and of few clusters, of which no study has folds."""
     given, names = data.predictions, np.array(data.predictions.names, dtype=object)
     rows: dict[str, Any] = {"labels": [*given.names], "cluster": data.unit}
-    fold = repeated_folds(key, given.n, FOLDS, 1, data.unit)[:, 0]
+    fold = repeated_folds(key, given.label, FOLDS, 1, data.unit)[:, 0]
     before, after = given.prob, held_out_predictions(given, fold, recalibrator)
     if given.n_classes == 2 and (data.rows.y_prob is None or n_columns(data.rows.y_prob) == 1):
         before, after = before[:, 1], after[:, 1]

@@ -22,8 +22,10 @@ from calibstat.data.groups import GivenGroups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted, named_models
+from calibstat.data.numbered_labels import as_labels
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
 from calibstat.inference.auditing.audit import audit
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.calibration_test_results import ClassWiseTestResult
@@ -34,7 +36,7 @@ from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.few_labels.judged_rows import need_defaults_with_proxy
 from calibstat.inference.power.detectable_effect import detectable_effect
-from calibstat.output.wording import describe_data
+from calibstat.output.wording import describe_data, number_of
 from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.reporting.cross_fitted import CrossFitted, cross_fitted
 from calibstat.reporting.judged_report import judged_report
@@ -218,14 +220,16 @@ def report(
         comparisons = asked.comparisons(models, all_rows.n) if isinstance(models, Models) and len(models) > 1 else {}
     notes = [str(each.message) for each in [*caught, *more] if issubclass(each.category, UserWarning)]
     if left := [name for name in asked.questions if name not in affordable(asked.questions, all_rows.n)]:
-        notes.append(f"Left out, because they are costly on {all_rows.n:,.0f} rows: {', '.join(left)}.")
+        notes.append(f"Left out, because they are costly on {settled(all_rows.n):,.0f} rows: {', '.join(left)}.")
     if data.unit is not None:
         detail = {
             "The tests of single classes": asked.n_classes > 2,
             "The tests and intervals of groups": by is not None,
         }
         notes += [f"{what} {BY_ROWS}" for what, there in detail.items() if there]
-    described = describe_data(all_rows) if len(models) == 1 else f"{all_rows.n:,} rows, {len(models)} models."
+    described = (
+        describe_data(all_rows) if len(models) == 1 else f"{number_of('row', all_rows.n)}, {len(models)} models."
+    )
     if data.unit is not None:
         described += f" Rows are in {clusters_in_words(data.unit, first.rows.weight(first.n)[0])}."
     if data.fold is not None:
@@ -373,7 +377,7 @@ def _features(by: GivenGroups | None) -> Any:
 
     if hasattr(by, "to_frame"):
         return by.to_frame()
-    array = np.asarray(by)
+    array = as_labels("group", by)
     return by if array.ndim == 2 or array.dtype == bool else pd.DataFrame({"group": array})
 
 

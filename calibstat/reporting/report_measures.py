@@ -13,6 +13,7 @@ from calibstat.bounds.absolute_norms import TooFewRowsInCells
 from calibstat.data.checked_rows import Data
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
 from calibstat.data.named_lens import UNSAID, NamedLens
+from calibstat.digits import settled
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.estimate import estimate
@@ -58,8 +59,8 @@ class Measured(Result):
     remark: str = ""
 
     def __str__(self) -> str:
-        interval = "" if math.isnan(self.low) else f" [{self.low:.4g}, {self.high:.4g}]"
-        return f"{self.title}: {self.estimate:.4g}{interval}{f'. {self.remark}' if self.remark else ''}"
+        interval = "" if math.isnan(self.low) else f" [{settled(self.low):.4g}, {settled(self.high):.4g}]"
+        return f"{self.title}: {settled(self.estimate):.4g}{interval}{f'. {self.remark}' if self.remark else ''}"
 
 
 def shows_several(lens: AnyLens) -> bool:

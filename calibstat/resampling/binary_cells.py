@@ -20,7 +20,7 @@ from calibstat.resampling.poisson_binomial import pmf_cost, pmfs_of_positives
 from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
 from calibstat.resampling.sources import CellSums, InOnePass, WeightedCellSums
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, parted, streams, word, words
-from calibstat.resampling.threads import chunks, in_threads
+from calibstat.resampling.threads import chunks, in_threads, small_chunks
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 from calibstat.result import read_only
 
@@ -175,7 +175,7 @@ def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stage: 
         state = streams(draws.key, stage, first, last)
         _rows_in_cells(state, first, rows_b, row, redraw, count_b, positives_b, value_b)
 
-    in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs)
+    in_threads(replicates, small_chunks(draws.n, draws.n_jobs, 8 * row.size), draws.n_jobs)
     sums = read_only(count_b), read_only((positives_b - value_b) / sample.n), read_only(value_b / sample.n)
     if count_b.size <= KEPT:
         _last[sample] = asked, source.cell, sums

@@ -13,7 +13,7 @@ from calibstat.resampling.multiclass_labels import labels_of_rows
 from calibstat.resampling.multiclass_pairs import pairs_of_rows
 from calibstat.resampling.schemes import Draws, Labels, OfRows, RowLabels
 from calibstat.resampling.sources import ClassSamples
-from calibstat.resampling.threads import chunks, in_order, of_draws, small_chunks
+from calibstat.resampling.threads import chunks, of_draws, one_after_another, small_chunks
 
 AT_ONCE = 16  # classes, after which it is known how long all take
 OfSample = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
@@ -57,7 +57,7 @@ def samples_of_classes(
                         _counts(rows[r], labels[r], cell, weight, k, count_r, positives)
                     drawn[first + r, k] = of_class(value, count_r, positives)
 
-        return in_order(classes, of_classes, draws.n_jobs)
+        return one_after_another(classes, of_classes, draws.n_jobs)
 
     pieces = small_chunks(draws.n, 1, 8 * predictions.n)
     of_classes = chunks(predictions.n_classes, draws.n_jobs, AT_ONCE)

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, short_calls
 from calibstat.resampling.binary_labels import threshold
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import GroupSums, OfLabels
 from calibstat.resampling.streams import GOLDEN, mix, stream
-from calibstat.resampling.threads import chunks, in_threads
+from calibstat.resampling.threads import announced_pieces, chunks
 
 BITS = 64  # labels in a word
 BLOCK = 32  # draws that are counted together, so that each mask is read once for all of them
@@ -39,9 +39,14 @@ def positives_of_groups(source: GroupSums, scheme: Labels, statistic: OfLabels, 
 
     def replicates(first: int, last: int) -> np.ndarray:
         labels = _labels(draws.key, stage, first, last, limit)
-        return statistic(_counted(labels, source.masks, source.edge))
+        groups = short_calls(len(source.masks), labels.size)
+        return statistic(np.concatenate([_counted(labels, source.masks[a:b], source.edge) for a, b in groups], axis=1))
 
-    return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs, BLOCK), draws.n_jobs))
+    rows = f"{draws.n:,} draws of {source.index.size:,} rows in {len(source.masks):,} groups"
+    pieces = chunks(draws.n, draws.n_jobs, BLOCK)
+    return np.concatenate(
+        announced_pieces(replicates, pieces, draws.n_jobs, f"{rows}; fewer groups or n_jobs=-1 take less")
+    )
 
 
 def _words(mask: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:

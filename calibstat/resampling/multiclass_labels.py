@@ -14,7 +14,7 @@ from calibstat.data.sample import Sample
 from calibstat.resampling.schemes import Draws, Labels, RowLabels
 from calibstat.resampling.sources import OfLabels, OfSample, Value
 from calibstat.resampling.streams import GOLDEN, mix, stream
-from calibstat.resampling.threads import announced_draws, in_threads, small_chunks
+from calibstat.resampling.threads import announced_pieces, in_threads, of_draws, small_chunks
 
 GUIDE_BITS = 8  # leading bits of a word that index the table of starting classes
 FEW_CLASSES = 16  # up to so many thresholds are all compared
@@ -30,7 +30,7 @@ def labels_of_predictions(
         return statistic(labels_of_rows(scheme.chances(predictions.prob), draws.key, stage, first, last))
 
     pieces = small_chunks(draws.n, draws.n_jobs, 8 * predictions.n)
-    return np.concatenate(announced_draws(replicates, pieces, draws.n_jobs, predictions))
+    return np.concatenate(announced_pieces(replicates, pieces, draws.n_jobs, of_draws(draws.n, predictions)))
 
 
 def labels_of_event_rows(

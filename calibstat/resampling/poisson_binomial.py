@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, short_calls
 
 NEGLIGIBLE = 1e-24  # probability dropped at each end in each step; in total less than 2**-53 for 1e6 rows
 LARGE = 100.0  # standard deviations of the positives, from which a Fourier transform may be worth while
@@ -18,13 +18,31 @@ Pmfs = tuple[np.ndarray, np.ndarray, np.ndarray]  # the lowest value of each, wh
 
 def pmf_cost(cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> float:
     """Return the number of multiplications for the pmfs of all cells: steps of each prediction times width."""
+    return float(_costs(cell, value, count).sum())
+
+
+def _costs(cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Return the number of multiplications for the pmf of each cell."""
     variance = np.bincount(cell, count * value * (1 - value))
     steps = np.bincount(cell, np.minimum(count, _widths(count, value)))
-    return float((steps * 20 * np.sqrt(variance)).sum())
+    return np.asarray(steps * 20 * np.sqrt(variance))
 
 
 def pmfs_of_positives(low: int, high: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> Pmfs:
-    """Return the Poisson-binomial distributions of the positives of cells low..high.
+    """Return the Poisson-binomial distributions of the positives of cells low..high, of some cells at a time."""
+    first, last = np.searchsorted(cell, (low, high))
+    cell, value, count = cell[first:last] - low, value[first:last], count[first:last]
+    cost = np.zeros(high - low)
+    cost[: cell.max(initial=-1) + 1] = _costs(cell, value, count)
+    parts = [_pmfs(a, b, cell, value, count) for a, b in short_calls(high - low, cost)]
+    least, start, pmfs = zip(*parts, strict=True)
+    begin = np.cumsum([0, *map(np.size, pmfs)])
+    starts = [here[:-1] + b for here, b in zip(start, begin, strict=False)]
+    return np.concatenate(least), np.append(np.concatenate(starts), begin[-1]), np.concatenate(pmfs)
+
+
+def _pmfs(low: int, high: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> Pmfs:
+    """Return the distributions of cells low..high.
 
     A prediction with many rows is convolved with its binomial pmf; then the other rows are added one at a time.
     """
@@ -34,9 +52,18 @@ def pmfs_of_positives(low: int, high: int, cell: np.ndarray, value: np.ndarray, 
     cells = high - low
     tied = count > _widths(count, value)
     rows = np.where(tied, 0, count).astype(np.int64)
-    before = np.zeros(cells, np.int64), np.arange(cells + 1), np.ones(cells)
+    known = np.zeros(cells, np.int64), np.arange(cells + 1), np.ones(cells)
     if tied.any():  # else the kernels for it need not be compiled
-        before = _of_ties(cells, cell[tied], value[tied], count[tied])
+        known = _of_ties(cells, cell[tied], value[tied], count[tied])
+    variance = np.bincount(cell, count * value * (1 - value), cells)
+    for a, b in short_calls(cell.size, rows * (20 * np.sqrt(variance) + 1)[cell]):
+        known = _with_rows(cell[a:b], value[a:b], rows[a:b], known)
+    return known
+
+
+def _with_rows(cell: np.ndarray, value: np.ndarray, rows: np.ndarray, before: Pmfs) -> Pmfs:
+    """Return the distributions of the positives of all cells with so many rows more, added one at a time."""
+    cells = before[0].size
     room = np.diff(before[1]) + np.bincount(cell, rows, cells).astype(np.int64)
     now, then = np.empty((2, room.max(initial=0) + 1))
     least, start, pmfs = np.empty(cells, np.int64), np.zeros(cells + 1, np.int64), np.empty(room.sum())

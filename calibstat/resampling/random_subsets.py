@@ -7,7 +7,7 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.resampling.schemes import Draws, Stage
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, mix, stream
-from calibstat.resampling.threads import chunks, in_threads
+from calibstat.resampling.threads import in_threads, small_chunks
 
 
 def sums_of_subsets(columns: np.ndarray, size: int, draws: Draws) -> np.ndarray:
@@ -17,7 +17,9 @@ def sums_of_subsets(columns: np.ndarray, size: int, draws: Draws) -> np.ndarray:
     def of(first: int, last: int) -> np.ndarray:
         return np.asarray(_sums(draws.key, Stage.DESIGN, first, last, columns, size))
 
-    return np.concatenate(in_threads(of, chunks(draws.n, draws.n_jobs), draws.n_jobs))
+    return np.concatenate(
+        in_threads(of, small_chunks(draws.n, draws.n_jobs, 8 * columns.shape[0] * size), draws.n_jobs)
+    )
 
 
 @jit

@@ -8,11 +8,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import jit, short_calls
 from calibstat.resampling.schemes import Draws
 from calibstat.resampling.sources import OfLabels
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, mix, stream, word
-from calibstat.resampling.threads import in_order, one_by_one
+from calibstat.resampling.threads import one_after_another, one_by_one
 
 T = TypeVar("T")
 Column = tuple[np.ndarray, np.ndarray]  # the cell of each row, and what it adds there
@@ -56,14 +56,15 @@ class UnitCounts:
         """
         n = self.draws.n if n is None else min(n, self.draws.n)
         blocks = [(first, min(first + BLOCK, n)) for first in range(0, n, BLOCK)]
-        return in_order(lambda first, last: of(self._counts(first, last)), blocks, self.draws.n_jobs)
+        return one_after_another(lambda first, last: of(self._counts(first, last)), blocks, self.draws.n_jobs)
 
     def _counts(self, first: int, last: int) -> np.ndarray:
         kept = self._kept.get(first)
         if kept is not None and len(kept) >= last - first:
             return kept[: last - first]
         counts = np.empty((last - first, self.units), np.uint8)
-        _draw(self.draws.key, self.stage, first, counts)
+        for a, b in short_calls(last - first, self.units):
+            _draw(self.draws.key, self.stage, first + a, counts[a:b])
         if self.are_kept:
             self._kept[first] = counts
         return counts

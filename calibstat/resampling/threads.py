@@ -1,4 +1,4 @@
-"""Division of work among threads; results do not depend on it."""
+"""Division of work among threads, and into pieces after which an interrupt is heard; results do not depend on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from calibstat.data.predictions import Predictions
 from calibstat.progress import announced
 
 T = TypeVar("T")
-LARGEST_PIECE = 2**26  # bytes of the draws of one piece of the replicates, at most
+# Bytes of the draws of one piece of the replicates, at most. Those are made in tenths of a second, after which an
+# interrupt is heard.
+LARGEST_PIECE = 2**26
 
 
 def chunks(size: int, n_jobs: int, most: int | None = None) -> list[tuple[int, int]]:
@@ -27,8 +29,8 @@ def chunks(size: int, n_jobs: int, most: int | None = None) -> list[tuple[int, i
 
 
 def small_chunks(size: int, n_jobs: int, bytes_each: int) -> list[tuple[int, int]]:
-    """Cut the replicates into pieces whose draws, of so many bytes each, take at most `LARGEST_PIECE`."""
-    return chunks(size, n_jobs, LARGEST_PIECE // bytes_each)
+    """Cut the replicates, or rows, into pieces whose draws, of so many bytes each, take at most `LARGEST_PIECE`."""
+    return chunks(size, n_jobs, LARGEST_PIECE // max(bytes_each, 1))
 
 
 def n_threads(n_jobs: int) -> int:
@@ -43,34 +45,34 @@ def n_threads(n_jobs: int) -> int:
 
 def in_threads(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_jobs: int) -> list[T]:
     """Run the task on every piece, in order or in threads; the kernels release the interpreter lock."""
-    if n_threads(n_jobs) == 1 or len(pieces) == 1:
-        return [task(*piece) for piece in pieces]
-    with ThreadPoolExecutor(n_threads(n_jobs)) as pool:
-        return list(pool.map(lambda piece: task(*piece), pieces))
+    return list(one_after_another(task, pieces, n_jobs))
 
 
-def in_order(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_jobs: int) -> Iterator[T]:
-    """Yield what the task makes of every piece, in order; no more results wait than there are threads."""
+def one_after_another(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_jobs: int) -> Iterator[T]:
+    """Yield what the task makes of every piece, in order; no more results wait than there are threads.
+
+    What ends this early, such as an interrupt, waits for the pieces at work alone.
+    """
     threads = n_threads(n_jobs)
     if threads == 1 or len(pieces) == 1:
         yield from (task(*piece) for piece in pieces)
         return
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[T]] = deque()
-        for piece in pieces:
-            waiting.append(pool.submit(task, *piece))
-            if len(waiting) > threads:
+        try:
+            for piece in pieces:
+                waiting.append(pool.submit(task, *piece))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
-def announced_draws(
-    task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_jobs: int, predictions: Predictions
-) -> list[T]:
-    """Run the task on every piece of the draws of several classes, and say how long that takes if it is long."""
-    sizes = [last - first for first, last in pieces]
-    return list(announced(in_order(task, pieces, n_jobs), sizes, of_draws(sum(sizes), predictions)))
+def announced_pieces(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_jobs: int, what: str) -> list[T]:
+    """Run the task on every piece, and say how long `what` takes if it is long."""
+    return list(announced(one_after_another(task, pieces, n_jobs), [last - first for first, last in pieces], what))
 
 
 def of_draws(draws: int, predictions: Predictions) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.bounds.unit_sums import ClassSums
-from calibstat.compiled import jit
+from calibstat.compiled import jit, short_calls
 from calibstat.resampling.multiclass_labels import FEW_CLASSES, GUIDE_BITS, draw_classes, thresholds
 from calibstat.resampling.multiclass_pairs import draw_rows
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import OfLabels
 from calibstat.resampling.streams import stream
-from calibstat.resampling.threads import announced_draws, chunks
+from calibstat.resampling.threads import announced_pieces, chunks, of_draws
 
 BLOCK, TILE = 64, 32  # resamples and rows that are added up together: their counts stay in the cache of the core
 MOST_HELD = 2**22  # counts of rows, or sums in cells, of a block of resamples
@@ -24,12 +24,13 @@ def labels_of_vectors(source: ClassSums, scheme: Labels, statistic: OfLabels, dr
 
     def replicates(first: int, last: int) -> np.ndarray:
         observed = np.zeros((source.cells, last - first), np.int32)
-        _labels_in_cells(draws.key, stage, first, chance, source.index, source.stride, observed)
+        for a, b in _rows(chance, last - first):
+            _labels_in_cells(draws.key, stage, first, a, chance[a:b], source.index[a:b], source.stride, observed)
         drawn = [np.ascontiguousarray(observed[:, i : i + BLOCK].T) for i in range(0, last - first, BLOCK)]
         return np.concatenate([statistic(part) for part in drawn])
 
     pieces = chunks(draws.n, draws.n_jobs, block)
-    return np.concatenate(announced_draws(replicates, pieces, draws.n_jobs, source.predictions))
+    return np.concatenate(announced_pieces(replicates, pieces, draws.n_jobs, of_draws(draws.n, source.predictions)))
 
 
 def pairs_of_vectors(source: ClassSums, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
@@ -44,13 +45,22 @@ def pairs_of_vectors(source: ClassSums, statistic: OfLabels, draws: Draws, stage
         times = np.zeros((last - first, predictions.n), np.uint8)
         theta = np.zeros((source.cells, times.shape[0]))
         _count_rows(draws.key, stage, first, times)
-        _add_residuals(times, predictions.prob, predictions.label, source.index, source.stride, theta)
+        for a, b in _rows(predictions.prob, times.shape[0] * predictions.n_classes):
+            rows = predictions.prob[a:b], predictions.label[a:b], source.index[a:b]
+            _add_residuals(np.ascontiguousarray(times[:, a:b]), *rows, source.stride, theta)
         theta = np.ascontiguousarray(theta.T)
         theta /= predictions.n
         return statistic(theta)
 
     pieces = chunks(draws.n, draws.n_jobs, block)
-    return np.concatenate(announced_draws(replicates, pieces, draws.n_jobs, predictions))
+    return np.concatenate(announced_pieces(replicates, pieces, draws.n_jobs, of_draws(draws.n, predictions)))
+
+
+def _rows(prob: np.ndarray, steps: int) -> list[tuple[int, int]]:
+    """Cut rows, each of which takes so many steps, or one for each class, into pieces of whole tiles."""
+    n, classes = prob.shape
+    pieces = short_calls(-(-n // TILE), TILE * max(steps, classes))
+    return [(TILE * first, min(TILE * last, n)) for first, last in pieces]
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
@@ -61,14 +71,15 @@ def _labels_in_cells(
     key: np.uint64,
     stage: int,
     first: int,
+    begin: int,
     prob: np.ndarray,
     index: np.ndarray,
     stride: int,
     observed: np.ndarray,
 ) -> None:
-    """Draw the classes of each row for all replicates and count them in cells, shape (cells, B); draws are not stored.
+    """Draw the classes of rows from `begin` on for all replicates and count them in cells, shape (cells, B).
 
-    So the counts of a cell lie together, and one row looks up a few cells for all replicates.
+    Draws are not stored. The counts of a cell lie together, and one row looks up a few cells for all replicates.
     """
     n, classes = prob.shape
     shared = index.shape[1] == 1
@@ -81,7 +92,7 @@ def _labels_in_cells(
     label = np.empty(start.size, np.int64)
     for i in range(n):
         thresholds(prob[i], threshold)
-        draw_classes(start, i, threshold, guide, words, label)
+        draw_classes(start, begin + i, threshold, guide, words, label)
         for r in range(start.size):
             k = label[r]
             observed[index[i, 0 if shared else k] + k * stride, r] += 1

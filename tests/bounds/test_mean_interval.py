@@ -108,6 +108,15 @@ def test_canonical_losses(measure):
     assert losses.interval.is_mean
 
 
+@pytest.mark.parametrize("given", [{}, {"sample_weight": [2.5]}])
+def test_one_row_leaves_every_mean_open(given):
+    found = cs.confidence_interval([1], [0.7], measure="brier", **given)
+    assert (found.estimate, found.low, found.high) == (pytest.approx(0.09), 0, 1)
+    several = cs.confidence_interval([0], [[0.2, 0.3, 0.5]], measure="brier", lens="canonical")
+    assert several.low <= several.estimate <= several.high
+    assert (several.low, several.high) == (0, 2)  # the square of a difference of two distributions is at most 2
+
+
 def test_an_infinite_loss_names_its_row():
     with pytest.raises(ValueError, match="infinite at row 2"):
         pose([0, 1, 1], [0.2, 0.5, 0.0], "log_loss", {}).losses()

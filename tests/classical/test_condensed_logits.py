@@ -95,7 +95,7 @@ def test_fits_and_ends_are_those_of_all_rows(all_rows):
 
 def test_separated_outcomes_have_no_maximum():
     logit, count, _ = rows()
-    with pytest.raises(ValueError, match="separates the two outcomes"):
+    with pytest.raises(ValueError, match="predictions that separate them"):
         LogitPolynomial(logit, count, count * (logit > 0.01), 1, "a test").fit(1)
 
 

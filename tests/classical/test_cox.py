@@ -103,9 +103,21 @@ def test_predictions_far_from_the_outcomes_are_not_taken_for_separated_ones():
         (([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8]), {}, "expected held_out=True"),
         (([0, 1, 0, 1], [0.2, 0.4, 0.6, 1.0]), {"held_out": True}, "found 1 for row 3; clip=0.1 moves"),
         (([0, 1, 0, 1], [0.2, 0.2, 0.2, 0.2]), {"held_out": True}, "two distinct predictions .*0.2 alone"),
-        (([0, 0, 1, 1], [0.2, 0.4, 0.6, 0.8]), {"held_out": True}, "degree 1 .* separates"),
-        (([0, 0, 1, 1], [0.2, 0.4, 0.4, 0.8]), {"held_out": True}, "degree 1 .* separates"),  # but for one tie
-        (([1, 1, 1, 1], [0.2, 0.4, 0.6, 0.8]), {"held_out": True}, "degree 0 .* separates"),
+        (
+            ([0, 0, 1, 1], [0.2, 0.4, 0.6, 0.8]),
+            {"held_out": True},
+            "expected outcomes that overlap .* infinitely steep",
+        ),
+        (
+            ([0, 0, 1, 1], [0.2, 0.4, 0.4, 0.8]),
+            {"held_out": True},
+            "expected outcomes that overlap .* infinitely steep",
+        ),  # but for one tie
+        (
+            ([1, 1, 1, 1], [0.2, 0.4, 0.6, 0.8]),
+            {"held_out": True},
+            "expected both outcomes for Cox's test, found outcome 1 alone",
+        ),
         (([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8]), {"held_out": True, "confidence_level": 1}, "confidence_level"),
     ],
 )

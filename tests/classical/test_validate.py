@@ -69,11 +69,6 @@ def test_counts_stand_for_repeated_rows():
     assert cs.validate(sample).to_dict() == cs.validate(y.astype(int), p).to_dict()
 
 
-def test_one_outcome_alone():
-    with pytest.raises(ValueError, match="expected outcomes that overlap"):
-        cs.validate([1, 1, 1], [0.2, 0.5, 0.7])
-
-
 def test_predictions_of_0_and_1_need_a_clip_for_the_slope_alone():
     y, p = np.r_[Y, 0], np.r_[P, 0.0]
     with pytest.raises(ValueError, match="clip="):

@@ -90,10 +90,3 @@ def test_predictions_of_0_and_1_move_only_where_logits_are_taken():
         assert getattr(found, name) == pytest.approx(getattr(moved, name))
     for name in ("ici", "emax", "brier", "spiegelhalter_z", "predicted"):
         assert getattr(found, name) != pytest.approx(getattr(moved, name), rel=1e-6)
-
-
-@pytest.mark.parametrize("outcome", [0, 1])
-def test_a_single_outcome_raises_in_words(outcome):
-    for p in (np.linspace(0.1, 0.9, 30), np.full(30, 0.4)):
-        with pytest.raises(ValueError, match=r"expected outcomes that overlap for (validation|Cox)"):
-            cs.validate(np.full(30, outcome), p)

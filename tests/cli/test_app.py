@@ -351,7 +351,7 @@ def test_compare_of_several_classes_matches_them_by_name(tmp_path):
     ("arguments", "said"),
     [
         (["--prob", "A"], "for two models or more, found one"),
-        (["--prob", "A", "--prob", "Z"], "no column 'Z'; the file has y, A, B, who"),
+        (["--prob", "A", "--prob", "Z"], "no column 'Z'; the file has 'y', 'A', 'B', 'who'"),
         (["--prob", "A", "--prob", "A"], "found 'A' twice"),
         (["--prob", "A", "--prob", "B", "--measure", "mcb"], "no honest comparison is known for mcb"),
         (["--prob", "A", "--prob", "B", "--measure", "x"], "expected a measure, one of ece"),

@@ -72,7 +72,7 @@ def test_a_column_that_the_third_file_lacks_is_named(folder, monkeypatch):
 
 
 def test_texts_mean_what_pandas_reads():
-    assert typed("x", pd.Index(["1", "2", np.nan]), as_text=True).dtype == float
-    assert typed("x", pd.Index(["1", "a"]), as_text=True).tolist() == ["1", "a"]
-    assert typed("x", pd.Index(["2026-01-05", "2026-02-07"]), as_text=True).dtype.kind == "M"
-    assert typed("x", pd.Index([3, 4]), as_text=False).tolist() == [3, 4]
+    assert typed("x", pd.Index(["1", "2", np.nan]), decimal=".").dtype == float
+    assert typed("x", pd.Index(["1", "a"]), decimal=".").tolist() == ["1", "a"]
+    assert typed("x", pd.Index(["2026-01-05", "2026-02-07"]), decimal=".").dtype.kind == "M"
+    assert typed("x", pd.Index([3, 4]), decimal=None).tolist() == [3, 4]

@@ -1,5 +1,7 @@
 """The commands that describe models print what the functions find."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -60,12 +62,28 @@ def test_sharpness(models, file, tmp_path):
     assert picture.stat().st_size > 1000
 
 
+def test_validate_without_an_event(models, tmp_path):
+    path = tmp_path / "none.csv"
+    models.assign(y=0).to_csv(path, index=False)
+    text = printed("validate", path, *TWO)
+    found = cs.validate(np.zeros(400, int), models["cool"])
+    assert "raw: O/E 0.00 (0.00 to 0.02); the interval does not include 1, and the slope needs both outcomes." in text
+    assert "Missing: calibration in the large, intercept, slope, ECI, " in text
+    assert number(found.brier) in text
+    assert number(found.intervals["brier"][1]) in text
+    described = json.loads(run("validate", path, *TWO, "--format", "json").stdout)
+    assert (described["cool.auc"], described["cool.missing.auc"]) == (None, "needs both outcomes")
+
+
 @pytest.mark.parametrize(("p", "verdict"), [(0.2, "includes"), (1e-4, "does not include")])
 def test_validate_equal_predictions(tmp_path, p, verdict):
     """The slope, which does not exist, was looked up."""
     path = tmp_path / "equal.csv"
     pd.DataFrame({"y": [0, 0, 0, 0, 0, 0, 1], "p": p}).to_csv(path, index=False)
-    assert f"the interval {verdict} 1, and equal predictions have no slope" in printed("validate", path, *COLUMNS)
+    assert (
+        f"the interval {verdict} 1, and the slope needs predictions that differ. Missing: intercept, slope (needs"
+        in printed("validate", path, *COLUMNS)
+    )
 
 
 def test_validate(models, file):

@@ -28,8 +28,9 @@ def test_unknown_kind_of_file(tmp_path):
     (tmp_path / "rows.xls").write_text("y,p\n1,1\n")
     fails_with(
         run("test", tmp_path / "rows.xls", *COLUMNS),
-        "a .csv, .tsv, .txt or .jsonl file",
-        "or a .parquet, .npz or .npy file",
+        "a .csv, .tsv, .txt, .json or .jsonl file",
+        "or a .parquet, .feather, .arrow, .npz or .npy file",
+        "rows.xls'; save it as CSV",
     )
 
 
@@ -47,7 +48,7 @@ def test_header_alone(tmp_path):
 
 
 def test_missing_column_names_those_there_are(csv):
-    fails_with(run("test", csv, "--label", "z", "--prob", "p"), "no column 'z'", "y, p, name")
+    fails_with(run("test", csv, "--label", "z", "--prob", "p"), "no column 'z'; the file has 'y', 'p', 'name'")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_a_column_called_like_a_pattern_is_a_column():
         (["p_c*"], ("only 'p_cat'",)),
         (["p_cat", "p_cat"], ("'p_cat' twice",)),
         (["p_cat", "p_*"], ("one pattern or several columns", "'p_*'")),
-        (["p_cat", "p_cow"], ("no column 'p_cow'", "p_cat, y, p_dog, p_hen")),
+        (["p_cat", "p_cow"], ("no column 'p_cow'", "'p_cat', 'y', 'p_dog', 'p_hen'")),
         (["p_cat", "y"], ("column of probabilities", "'y'")),
     ],
 )

@@ -88,7 +88,7 @@ def test_a_day_that_is_spelled_otherwise_is_known(spelling, stream, file, tmp_pa
     before = state.read_text()
     rows = stream[stream["day"] == "2026-01-12"].assign(day=spelling)
     rows.to_csv(again, index=False)
-    assert "50 rows in 1 periods, 1 of them known already" in said(again, *STREAM, "--state", state)
+    assert "50 rows in 1 period, 1 of them known already" in said(again, *STREAM, "--state", state)
     assert state.read_text() == before
     rows.assign(y=0).to_csv(again, index=False)
     fails_with(run("monitor", again, *STREAM, "--state", state), "rows of period 2026-01-12 as they were fed before")

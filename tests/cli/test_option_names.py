@@ -29,7 +29,7 @@ OPTIONS = ["file", "clip", "lens", "level", "weight", "n_resamples", "map_", "by
         ("expected map to be text", "expected map to be text"),  # the argument is map_, and map a word
         # words, what was given, other arguments and Python stay as they are
         ("expected to weigh by level", "expected --to weigh by level"),
-        ("no column 'clip=1'; the file has lens", "no column 'clip=1'; the file has lens"),
+        ("no column 'clip=1'; the file has 'lens'", "no column 'clip=1'; the file has 'lens'"),
         ("Cox's test has its clip, and a map's lens", "Cox's test has its clip, and a map's lens"),
         ("name them with labels=range(1, 4)", "name them with labels=range(1, 4)"),
         ("calibstat.detail(..., clip=0.1) gives it", "calibstat.detail(..., clip=0.1) gives it"),

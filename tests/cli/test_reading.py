@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import FAST, fails_with, plain_text, run
+from command_line import FAST, PATTERN, fails_with, plain_text, run
 
 import calibstat as cs
 from calibstat.cli.app import app
@@ -169,6 +169,29 @@ def test_a_missing_outcome_is_not_the_negative_one(tmp_path):
     fails_with(run("test", tmp_path / "a.csv", *options), "found nothing at row 1")
 
 
+@pytest.mark.parametrize("spelled", ["NA", "N/A", "nan", "NaN", "null"])
+def test_a_text_that_says_missing_is_not_the_negative_outcome(tmp_path, spelled):
+    file, options = tmp_path / "a.csv", ["--label", "y", "--prob", "p", "--positive"]
+    file.write_text(f"y,p\nyes,0.5\n{spelled},0.5\nyes,0.6\n")
+    fails_with(run("test", file, *options, "yes"), f"found '{spelled}', which says that there is none, at row 1")
+    assert run("test", file, *options, spelled, "--measure", "ks", *FAST).exit_code == 0  # a class that is called so
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_files_of_less_than_double_precision_have_the_same_bins(tmp_path, dtype):
+    p = np.repeat(np.arange(1, 10) / 10, 20)
+    y = (np.random.default_rng(1).random(p.size) < p).astype(int)
+    frame = pd.DataFrame({"y": y, "p": p})
+    found = []
+    for kind in ("float64", dtype):
+        np.savez(tmp_path / f"{kind}.npz", y=y, p=p.astype(kind))
+        frame.astype({"p": kind}).to_parquet(tmp_path / f"{kind}.parquet")
+        for end in ("npz", "parquet"):
+            sample, _ = read_data(tmp_path / f"{kind}.{end}", "y", ["p"])
+            found.append(cs.reliability(sample, n_bins=10, band=None).count.tolist())
+    assert found == [[20] * 9] * 4
+
+
 def test_reversed_predictions_are_pointed_out(file):
     columns = ["--label", "outcome", "--prob", "p"]
     wrong = plain_text(run("test", file, *columns, "--positive", "benign", "--measure", "ks", *FAST).stdout)
@@ -184,6 +207,51 @@ def test_a_command_gets_one_argument():
         seen.append((label, reading, other))
 
     wrapped = takes_reading(command)
-    assert list(inspect.signature(wrapped).parameters) == ["label", "positive", "logits", "clip", "other"]
-    wrapped(label="y", positive="yes", logits=True, clip=None, other=4)
+    assert list(inspect.signature(wrapped).parameters) == [
+        "label",
+        "positive",
+        "logits",
+        "clip",
+        "divide_by_sums",
+        "other",
+    ]
+    wrapped(label="y", positive="yes", logits=True, clip=None, divide_by_sums=False, other=4)
     assert seen == [("y", Reading("yes", True, None), 4)]
+
+
+ROUNDED = "y,p_cat,p_dog,p_hen\ncat,0.333,0.333,0.333\ndog,0.25,0.62,0.14\nhen,0.2,0.3,0.5\n"
+
+
+@pytest.mark.parametrize("command", ["test", "recalibrate", "report", "validate", "compare"])
+def test_rounded_classes_are_divided_by_their_sums_if_that_is_asked_for(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rounded.csv").write_text(ROUNDED + "cat,0.3,0.3,0.4\ndog,0.1,0.8,0.1\n")
+    exact = pd.read_csv(tmp_path / "rounded.csv", index_col="y")
+    exact.div(exact.sum(axis=1), axis=0).to_csv(tmp_path / "exact.csv")
+    options = [*PATTERN, *{"recalibrate": ["--out", "out.csv"]}.get(command, [])]
+    if command == "compare":
+        for name in ("rounded", "exact"):
+            frame = pd.read_csv(tmp_path / f"{name}.csv")
+            also = frame[["p_cat", "p_dog", "p_hen"]].rename(columns=lambda column: f"q{column[1:]}")
+            frame.join(also).to_csv(tmp_path / f"{name}.csv", index=False)
+        options += ["--prob", "q_*"]
+    fails_with(
+        run(command, tmp_path / "rounded.csv", *options),
+        "expected a row of 3 probabilities that sums to 1, found a sum of 0.999 at row 0 (rows count from 0)",
+        "; if they were rounded, give --divide-by-sums\n",
+    )
+    divided = run(command, tmp_path / "rounded.csv", *options, "--divide-by-sums")
+    assert divided.exit_code == 0, divided.output
+    expected = run(command, tmp_path / "exact.csv", *options)
+    assert divided.stdout == expected.stdout.replace("exact.csv", "rounded.csv")
+
+
+def test_what_cannot_be_divided_by_sums(tmp_path):
+    (tmp_path / "a.csv").write_text("y,p,q\n0,0.3,0.7\n1,0,0\n")
+    two = ["--label", "y", "--prob", "p", "--prob", "q", "--divide-by-sums"]
+    fails_with(
+        run("test", tmp_path / "a.csv", *two), "a row of 2 probabilities that sums to 1, found a sum of 0 at row 1"
+    )
+    fails_with(run("test", tmp_path / "a.csv", *two[:4], *two[-1:]), "expected columns of several classes with", "'p'")
+    (tmp_path / "a.csv").write_text("y,p,q\n0,0.3,0.7\n1,30,70\n")
+    fails_with(run("test", tmp_path / "a.csv", *two), "found 30.0 in column 'p' at row 1", "if these are per cent")

@@ -42,7 +42,7 @@ def test_each_format_goes_to_the_screen_or_a_file(csv, tmp_path):
     found = found_in(csv, *COLUMNS)
     run("report", csv, *COLUMNS, "--out", tmp_path / "a.txt", "--format", "json")
     assert json.loads((tmp_path / "a.txt").read_text()) | {"command": ""} == found | {"command": ""}
-    assert run("report", csv, *COLUMNS, "--format", "csv").stdout.startswith("model,measure,")
+    assert run("report", csv, *COLUMNS, "--format", "csv").stdout.startswith('"model","measure",')
     assert run("report", csv, *COLUMNS, "--format", "md").stdout.startswith("# Calibration of p in rows.csv\n")
 
 

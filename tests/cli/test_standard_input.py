@@ -55,6 +55,10 @@ def test_what_comes_through_is_told_by_its_beginning(tmp_path):
         gzip.compress(b'{"y": 1}'): ".jsonl.gz",
         gzip.compress(b"y,p"): ".csv.gz",
         b"y;p": ".csv",
+        b"ARROW1\0\0": ".arrow",
+        b' [\n {"y": 1}]': ".json",
+        '[{"y": 1}]'.encode("utf-16"): ".json",
+        b"[y],[p]": ".csv",
         b"": ".csv",
     }
     for beginning, suffix in beginnings.items():

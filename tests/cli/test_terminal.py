@@ -101,3 +101,14 @@ def test_errors_are_one_line(error, line, capsys):
     with pytest.raises(typer.Exit):
         fail()
     assert capsys.readouterr().err == f"calibstat: {line}\n"
+
+
+def test_an_interrupt_is_one_line_and_the_exit_code_of_the_signal(capsys):
+    def interrupted():
+        with terminal.one_line_errors(), terminal.one_line_errors():
+            raise KeyboardInterrupt
+
+    with pytest.raises(typer.Exit) as left:
+        interrupted()
+    assert left.value.exit_code == 130
+    assert capsys.readouterr().err == "Interrupted.\n"

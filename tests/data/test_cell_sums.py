@@ -60,7 +60,7 @@ def check_column_sums(predictions, n_bins):
     for i in range(n):
         for k in range(classes):
             v = float(predictions.prob[i, k])
-            b = int(bin_number(v, n_bins))
+            b = int(bin_number(predictions.prob[i, k], n_bins))
             count[k, b] += 1
             residual[k, b] += ((predictions.label[i] == k) - v) / n
             value[k, b] += v / n

@@ -1,14 +1,18 @@
 """Groups of rows: levels and their intersections, masks, duplicates, and what is wrong with them."""
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibstat.data import groups
 from calibstat.data.groups import as_groups
 
 FRAME = pd.DataFrame({"sex": ["man", "woman"] * 4, "age": [20, 20, 30, 30, 40, 40, 50, 50], "one": 1})
+PLAIN = {"depth": 1, "min_rows": 1, "n_quantiles": 2}
 
 
 def made(groups, n=8, depth=2, min_rows=1, n_quantiles=2):
@@ -148,7 +152,73 @@ def test_every_intersection_that_is_large_enough(table, min_rows):
 def test_membership():
     """Equal for rows in the same groups, and different for others."""
     found = made(FRAME)
-    number = found.membership()
+    number = found.membership(np.zeros(8, np.int64))
     assert number[0] == number[2] != number[4]
     assert len(set(number.tolist())) == 4
     assert [mask.tolist() for mask in found.masks(slice(None, None, -1))][1] == [False, True] * 4
+
+
+GIVEN = {
+    "a": np.arange(12) < 5,
+    "b": np.arange(12) % 2 == 0,
+    "like b": np.arange(12) % 2 == 1,  # as many rows of each kind
+    "c": np.arange(12) % 3 == 0,
+}
+KIND = np.arange(12) // 2
+
+
+def test_membership_does_not_hang_on_the_order_of_groups():
+    names = sorted(GIVEN)
+    numbers = {
+        tuple(as_groups({name: GIVEN[name] for name in order}, 12, **PLAIN).membership(KIND).tolist())
+        for order in permutations(names)
+    }
+    assert len(numbers) == 1
+
+
+def test_membership_goes_with_the_rows():
+    """Rows in another order have the same numbers, also where groups hold rows of the same kinds."""
+    order = np.random.default_rng(1).permutation(12)
+    moved = as_groups({name: mask[order] for name, mask in GIVEN.items()}, 12, **PLAIN)
+    first = as_groups(GIVEN, 12, **PLAIN).membership(KIND)
+    assert moved.membership(KIND[order]).tolist() == first[order].tolist()
+    assert len(set(first.tolist())) == len({tuple(mask[i] for mask in GIVEN.values()) for i in range(12)})
+
+
+def test_membership_of_sets_of_rows():
+    """Each set once, with its rows counted: the same numbers as of the rows."""
+    masks = [np.array([True, False, True]), np.array([False, False, True])]
+    sets = as_groups({"a": masks[0], "b": masks[1]}, 3, **PLAIN)
+    of, kind, number = np.array([0, 0, 1, 2, 2]), np.array([0, 1, 1, 0, 2]), np.array([2, 1, 3, 1, 4])
+    rows = as_groups(
+        {"a": masks[0][np.repeat(of, number)], "b": masks[1][np.repeat(of, number)]}, number.sum(), **PLAIN
+    )
+    wanted = rows.membership(np.repeat(kind, number))
+    assert sets.membership(kind, number, of)[np.repeat(of, number)].tolist() == wanted.tolist()
+
+
+def test_more_groups_than_can_be_tested_are_refused_before_they_are_made():
+    """60 columns of 4 levels make 240 levels and 1770 * 16 intersections of two."""
+    many = pd.DataFrame(np.random.default_rng(1).random((200, 60)))
+    with pytest.raises(
+        ValueError, match=r"at most 10,000 groups, found up to 28,560 of 60 columns; fewer .*, depth=1 or"
+    ):
+        made(many, n=200, n_quantiles=4)
+    assert len(made(many, n=200, depth=1, n_quantiles=4).names) == 241
+    assert len(made(many, n=200, depth=2, min_rows=30, n_quantiles=4).names) == 241  # no intersection is as large
+    # the sum over d up to 20 of 2**d times the ways to choose d of 40 columns
+    deep = pd.DataFrame({name: np.arange(40) % 2 for name in range(40)})
+    with pytest.raises(ValueError, match=r"found up to 260,669,265,451,935,776 of 40 columns"):
+        made(deep, n=40, depth=20)
+
+
+def test_more_levels_or_masks_than_can_be_tested_are_refused(monkeypatch):
+    monkeypatch.setattr(groups, "MOST_GROUPS", 100)
+    names = pd.DataFrame({"name": [f"person {i}" for i in range(101)]})
+    with pytest.raises(
+        ValueError, match=r"at most 100 groups, found up to 101 of 1 columns; fewer columns or a smaller"
+    ):
+        made(names, n=101, depth=1)
+    assert len(made(names[1:], n=100, depth=1).names) == 101
+    with pytest.raises(ValueError, match=r"at most 100 groups, found 101 masks; give fewer of them"):
+        made(np.ones((2, 101), bool), n=2)

@@ -104,11 +104,40 @@ def test_half_precision_has_its_own_slack():
     prob = np.random.default_rng(0).dirichlet(np.ones(4), 200).astype(np.float16)
     found = from_rows(np.zeros(200), prob)
     assert found.prob.dtype == np.float64
-    assert np.array_equal(found.prob, prob)
+    assert np.array_equal(found.prob.astype(np.float16), prob)
     assert cs.lenses.groups([[0, 1], [2, 3]])(found).n == 200  # what is made of them may be off by as much
     assert cs.lenses.top_k(2)(found).n == 200
     vector = np.array([1e-4, 0.3333], np.float16)  # 1 - v is not rounded to half precision
-    assert np.array_equal(from_rows([0, 1], vector).prob[:, 0], 1 - vector.astype(np.float64))
+    assert from_rows([0, 1], vector).prob[:, 0].tolist() == [1 - 1e-4, 1 - 0.3333]
+
+
+@pytest.mark.parametrize("classes", [3, 300, 3000])
+def test_half_precision_rows_that_are_no_probabilities_are_refused(classes):
+    row = np.full((2, classes), 1 / classes)
+    for total in (0, 0.98, 1.02, 2):
+        with pytest.raises(ValueError, match="sums to 1, found a sum of"):
+            from_rows([0, 1], (row * total).astype(np.float16))
+    logit = np.random.default_rng(classes).normal(0, 2, (50, classes))
+    with pytest.raises(ValueError, match="sums to 1, found a sum of"):  # sigmoids of many labels
+        from_rows(np.zeros(50), (1 / (1 + np.exp(-logit))).astype(np.float16))
+
+
+@pytest.mark.parametrize("classes", [3, 300, 3000])
+def test_softmax_of_half_precision_is_accepted(classes):
+    logit = np.random.default_rng(classes).normal(0, 2, (50, classes))
+    rounded = cs.from_logits(logit).astype(np.float16)
+    own = np.exp(logit.astype(np.float16) - logit.max(axis=1, keepdims=True).astype(np.float16))
+    for prob in (rounded, own / own.sum(axis=1, keepdims=True, dtype=np.float32).astype(np.float16)):
+        assert from_rows(np.zeros(50), prob).n == 50
+
+
+@pytest.mark.parametrize("total", [0.99, 1 + 5e-5])
+def test_many_classes_in_single_precision_have_no_larger_slack(total):
+    prob = np.full((2, 100_000), total / 100_000, np.float32)
+    with pytest.raises(ValueError, match="sums to 1, found a sum of"):
+        from_rows([0, 1], prob)
+    good = np.random.default_rng(1).dirichlet(np.full(100_000, 0.1), 2).astype(np.float32)
+    assert from_rows([0, 1], good).prob.dtype == np.float32
 
 
 def test_negative_zero():
@@ -171,8 +200,8 @@ def test_sums_of_float64(classes, sign):
 @pytest.mark.parametrize("classes", [2, 3, 17, 1000])
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_sums_of_float32(classes, sign):
-    """The slack is 4 K 2**-23 where that is more than 1e-6; entries are multiples of 2**-24, so sums are exact."""
-    slack = max(1e-6, 4 * classes * 2.0**-23)
+    """The slack is 4 K 2**-23, from 1e-6 to 1e-5; entries are multiples of 2**-24, so sums are exact."""
+    slack = min(1e-5, max(1e-6, 4 * classes * 2.0**-23))
     prob = np.zeros((2, classes), np.float32)
     prob[:, :2] = 0.25  # the last entry has to be below 1/2 to be changed by 2**-24 more
     prob[:, -1] += 0.5 - 0.25 * (classes == 2)

@@ -22,7 +22,8 @@ def test_parts_are_said_in_any_words():
 @pytest.mark.parametrize(
     ("y", "p", "parts"),
     [
-        ([1, 0], [0.5, 7.5], {Entry(Given.PREDICTIONS, 1)}),
+        ([1, 0], [0.5, 75.0], {Entry(Given.PREDICTIONS, 1)}),
+        ([1, 0], [0.5, 7.5], {Entry(Given.PREDICTIONS, 1), Given.FROM_LOGITS}),
         ([1, 0], [0.5, -3.0], {Entry(Given.PREDICTIONS, 1), Given.FROM_LOGITS}),
         ([1.0, 0.5], [0.5, 0.5], {Entry(Given.OUTCOMES, 1), Given.SHARES}),
         ([0.25, 0.5], [1.0, 0.0], {Given.OUTCOMES, Given.PREDICTIONS}),

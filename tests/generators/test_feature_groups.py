@@ -112,7 +112,7 @@ def test_all_levels_may_be_wrong_and_many_features_cost_nothing():
         (lambda: features(HALF, {"sex": True}), "found True"),
         (lambda: features(HALF, {"sex": {}}), "positive probabilities of levels of 'sex' that sum to 1, found {}"),
         (lambda: features(HALF, {"sex": {"f": 0.5}}), "sum to 1, found {'f': 0.5}"),
-        (lambda: features(HALF, SHARES, [({"age": 3}, {"shift": 1})]), "features sex, site, old, found 'age'"),
+        (lambda: features(HALF, SHARES, [({"age": 3}, {"shift": 1})]), "features 'sex', 'site', 'old', found 'age'"),
         (
             lambda: features(HALF, SHARES, [({"site": 3}, {"shift": 1})]),
             r"a level of 'site' among \[0, 1, 2\], found 3",

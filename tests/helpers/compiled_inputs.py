@@ -116,7 +116,7 @@ INPUTS = {
         *(np.linspace(0, 1, 21), np.array([0.1, 0.3, 0.35, 0.9]), np.array([0.0, 0.2, 0.25, 1.0])),
         np.searchsorted([1, 4, 5, 14], np.arange(18)),
     ),
-    "recalibration.venn_abers._with_event": lambda: (COUNT, POSITIVES),
+    "recalibration.venn_abers._with_event": lambda: (COUNT, POSITIVES, 1.0),
     "recalibration.venn_abers._turns_left": lambda: (
         *(np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.5, 2.0]), 0, 1, 3.0, 4.0),
     ),
@@ -309,7 +309,7 @@ INPUTS = {
     "measures.bins._column_sums: rows in the first bin": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 2))),
     "resampling.multiclass_labels.thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),
     "resampling.multiclass_labels.guide_words": lambda: (CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
-    "resampling.vector_sums._labels_in_cells": lambda: (START, 1, 3, TENTHS, OWN, 3, np.zeros((9, 4), np.int32)),
+    "resampling.vector_sums._labels_in_cells": lambda: (START, 1, 3, 2, TENTHS, OWN, 3, np.zeros((9, 4), np.int32)),
     "resampling.multiclass_labels.draw_classes": lambda: (
         *(STARTS, 3, CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
         *(np.zeros(5, np.uint64), np.zeros(5, np.int64)),
@@ -382,12 +382,14 @@ INPUTS = {
     "measures.skce._row": lambda: (COLUMNS, DEVIATIONS, 12, 2, True, True, 0.5, np.empty(10)),
     "measures.skce._row: Laplace kernel": lambda: (COLUMNS, DEVIATIONS, 12, 2, False, True, 0.5, np.empty(10)),
     "measures.skce._row: of total variation": lambda: (COLUMNS, DEVIATIONS, 12, 2, False, False, 0.5, np.empty(10)),
-    "measures.skce.pair_sums": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5),
-    "measures.skce.matched_sums": lambda: (
+    "measures.skce._begin": lambda: (3, 300),
+    "measures.skce._add_pairs": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, 0, 2, np.zeros(2)),
+    "measures.skce._add_matched": lambda: (
         *(COLUMNS, DEVIATIONS, np.arange(60, dtype=np.uint8).reshape(3, 20) // 2 % 3, 9, False, True, 0.5),
+        *(0, 2, np.zeros(3)),
     ),
     "measures.skce._agreeing": lambda: (np.arange(9), np.arange(9, dtype=np.uint8) % 2, np.uint8(1)),
-    "measures.skce._smoothed": lambda: (COLUMNS, 9, False, False, 0.5),
+    "measures.skce._add_smoothed": lambda: (COLUMNS, 9, False, False, 0.5, 0, 2, np.zeros((3, 20))),
     "resampling.row_sums._add_rows": lambda: (
         *(np.arange(30, dtype=np.uint8).reshape(5, 6) % 4, np.array([0, 2, 2, 1, 2, 0]), np.linspace(-1, 1, 6)),
         np.zeros((5, 3)),

@@ -21,7 +21,7 @@ RATE = 1e-3  # with which a right test may fail: CONTRIBUTING.md, "Tests"
 
 def collected(arguments):
     """Names of the statistical tests, found in another process: this one imports no test and no data made there."""
-    command = [sys.executable, "-m", "pytest", *PLAIN, "--collect-only", *arguments]
+    command = [sys.executable, "-m", "pytest", *PLAIN, "--collect-only", "-m", "not slow", *arguments]
     found = subprocess.run(
         command, env={**os.environ, other_seeds.NAME: "1"}, capture_output=True, text=True, check=False
     )

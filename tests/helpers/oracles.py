@@ -32,8 +32,12 @@ def samples():
 
 
 def bin_number(v, bins):
-    """The bin of each value, from 0: bin b is (b / bins, (b + 1) / bins], edges as doubles, the first closed at 0."""
+    """The bin of each value, from 0: bin b is (b / bins, (b + 1) / bins], the first closed at 0.
+
+    Edges are doubles, for values of single precision rounded like them.
+    """
     edge = np.arange(bins + 1) / bins
+    edge = edge.astype(np.float32).astype(np.float64) if np.asarray(v).dtype == np.float32 else edge
     return np.maximum(np.searchsorted(edge, np.asarray(v, np.float64)) - 1, 0)
 
 

@@ -10,6 +10,7 @@ ROOT = Path(calibstat.__file__).parent
 LAYERS = [
     "compiled",
     "in_order",
+    "digits",
     "progress",
     "data",
     "bounds",

@@ -1,6 +1,8 @@
-"""What is printed about a model that is calibrated, about one that is wrong, and about few rows.
+"""What is printed about a model that is calibrated, about one that is wrong, about few rows, and about ties.
 
-The models are a logistic regression and naive Bayes of breast tumours, fitted to every other row of the data.
+The models are a logistic regression and naive Bayes of breast tumours, fitted to every other row of the data. Their
+predictions are stored, because another processor would fit others in the last digits. Of tied rows groups, classes and
+calibration maps are equal on paper, and residuals add up to 0: only rounding tells them apart.
 ``python tests/helpers/printed_answers.py`` writes the files of `tests/promises/printed` anew: read them aloud before
 they are committed.
 """
@@ -17,24 +19,16 @@ import numpy as np
 import calibstat as cs
 
 FOLDER = Path(__file__).resolve().parent.parent / "promises" / "printed"
+ROWS = FOLDER / "rows.csv"  # made by `fitted_rows`
 FEW = 24
+TIED = 120
 
 
 @cache
 def models() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Outcomes, the predictions of the logistic regression and of naive Bayes, and the mean radius of the tumours."""
-    from sklearn.datasets import load_breast_cancer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.naive_bayes import GaussianNB
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    x, benign = load_breast_cancer(return_X_y=True)
-    x, malignant = x[:, :4], 1 - benign
-    learners = make_pipeline(StandardScaler(), LogisticRegression()), GaussianNB()
-    fitted = (each.fit(x[::2], malignant[::2]) for each in learners)
-    first, second = (each.predict_proba(x[1::2])[:, 1].clip(0.001, 0.999) for each in fitted)
-    return malignant[1::2], first, second, x[1::2, 0]
+    outcome, first, second, radius = np.loadtxt(ROWS, delimiter=",", skiprows=1).T
+    return outcome.astype(int), first, second, radius
 
 
 def cases() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
@@ -46,6 +40,20 @@ def cases() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         "calibrated": (calibrated, logistic, bayes, radius),
         "off": (y, bayes, logistic, radius),
         "few rows": (y[few], logistic[few], bayes[few], radius[few]),
+    }
+
+
+def ties() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """The same where only rounding tells groups, maps or models apart; predictions have two digits."""
+    y, p, other, _ = (each[:TIED] for each in cases()["off"])
+    p, other = p.round(2).clip(0.05, 0.95), other.round(2).clip(0.05, 0.95)
+    halves = np.repeat([10.0, 20.0], TIED)  # small, and large
+    two = np.repeat([0.3, 0.7], 100)
+    events = np.tile(np.arange(10), 20) < np.repeat([3, 7], 100)  # as many as predicted: residuals add up to 0
+    return {
+        "each row twice": (np.tile(y, 2), np.tile(p, 2), np.tile(other, 2), halves),
+        "mirrored": (np.r_[y, 1 - y], np.r_[p, 1 - p], np.r_[other, 1 - other], halves),
+        "as many as predicted": (events.astype(int), two, two[::-1], np.tile([10.0, 20.0], 100)),
     }
 
 
@@ -71,6 +79,18 @@ FUNCTIONS: dict[str, Ask] = {
     "choose": lambda y, p, other, x: cs.choose(y, {"A": p, "B": other}, subject_to="kernel_ce.high <= 0.1"),
     "Monitor": lambda y, p, other, x: _monitor(y, p),
 }
+TIES: dict[str, Ask] = {
+    name: FUNCTIONS[name] for name in ("calibration_test", "confidence_interval", "compare", "audit")
+} | {
+    "audit with slopes": lambda y, p, other, x: cs.audit(
+        y, p, {"large": x >= 14, "small": x < 14, "low": p < 0.4, "high": p >= 0.4}, shape=True, rng=1
+    ),
+    "equivalence of errors": lambda y, p, other, x: cs.equivalence_test(y, p, by="ece", margin=0.05, rng=1),
+    "choose": FUNCTIONS["choose"],
+    "recalibration": lambda y, p, other, x: cs.recalibration.choose(p, y, repeats=2, rng=1),
+    "validate": FUNCTIONS["validate"],
+    "Monitor": FUNCTIONS["Monitor"],
+}
 COMMANDS = {
     "test": ("test",),
     "interval": ("interval", "--measure", "ece"),
@@ -82,7 +102,8 @@ COMMANDS = {
 def printed(function: str, case: str) -> str:
     """What is printed of a case, or the error."""
     try:
-        return str(FUNCTIONS[function](*cases()[case])).rstrip() + "\n"
+        ask, rows = (TIES[function], ties()[case]) if case in ties() else (FUNCTIONS[function], cases()[case])
+        return str(ask(*rows)).rstrip() + "\n"
     except ValueError as error:
         return f"ValueError: {error}\n"
 
@@ -109,7 +130,27 @@ def file_of(name: str) -> Path:
 
 def names() -> list[tuple[str, str]]:
     """All functions with all cases."""
-    return [(function, case) for function in FUNCTIONS for case in cases()]
+    return [
+        *((function, case) for function in FUNCTIONS for case in cases()),
+        *((function, case) for function in TIES for case in ties()),
+    ]
+
+
+def fitted_rows() -> str:
+    """The rows of both models, with all digits."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, benign = load_breast_cancer(return_X_y=True)
+    x, malignant = x[:, :4], 1 - benign
+    learners = make_pipeline(StandardScaler(), LogisticRegression()), GaussianNB()
+    fitted = (each.fit(x[::2], malignant[::2]) for each in learners)
+    first, second = (each.predict_proba(x[1::2])[:, 1].clip(0.001, 0.999) for each in fitted)
+    rows = zip(malignant[1::2].tolist(), first.tolist(), second.tolist(), x[1::2, 0].tolist(), strict=True)
+    return "malignant,logistic,bayes,radius\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from package_sources import ROOT
 
 INLINE = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")  # calls or not, by the version of Python
+KERNEL = "_Interruptible.__call__"  # a compiled kernel
 
 
 @dataclass
@@ -39,6 +40,8 @@ def profiled(call, *given, warm_up=(), root=ROOT):
         nonlocal depth
         code = frame.f_code
         if event not in ("call", "return") or code.co_name in INLINE or not code.co_filename.startswith(inside):
+            return
+        if code.co_qualname == KERNEL:
             return
         depth += 1 if event == "call" else -1
         if event == "call":

@@ -12,7 +12,6 @@ from scipy.stats import binom
 
 import calibstat as cs
 
-CASES = 300  # of each measure
 DRAWS = 999
 UNLIKELY = 1e-9  # chance of a p-value that is called wrong; of a few hundred
 
@@ -94,9 +93,7 @@ def is_likely(pvalue, share):
     return min(binom.cdf(as_large, DRAWS, share), binom.sf(as_large - 1, DRAWS, share)) >= UNLIKELY
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PLAIN)
-@settings(max_examples=CASES)
 @given(rows=binary_rows().filter(lambda rows: len(rows[0]) <= 14))
 def test_the_plain_definition(name, rows):
     y, p = (each.tolist() for each in rows)
@@ -108,7 +105,7 @@ def test_the_plain_definition(name, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ks", "kuiper", "ece", "kernel_ce"])  # that count above alone
-@settings(max_examples=CASES // 10)
+@settings(max_examples=30)
 @given(rows=binary_rows(max_size=9).filter(lambda rows: len(rows[0]) <= 9))
 def test_p_values_are_shares_of_all_outcomes(name, rows):
     y, p = (each.tolist() for each in rows)

@@ -1,4 +1,4 @@
-"""Killed processes, full disks and other processes: nothing is lost, and the numbers are the same.
+"""Killed and interrupted processes, full disks and other processes: nothing is lost, and the numbers are the same.
 
 Killed studies are in ``tests/study/test_engine.py``, and damaged stores in ``tests/study/test_store.py``.
 """
@@ -6,6 +6,9 @@ Killed studies are in ``tests/study/test_engine.py``, and damaged stores in ``te
 import contextlib
 import os
 import signal
+import subprocess
+import sys
+import textwrap
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -134,3 +137,72 @@ def test_workers_of_joblib_give_the_same_answers(expected):
 def test_threads_give_the_same_answers(expected):
     with ThreadPoolExecutor(8) as pool:
         assert dict(zip(ASKED, pool.map(answer, ASKED), strict=True)) == expected
+
+
+INTERRUPTED = """
+    import sys, threading, time, _thread
+    import numpy as np
+    import calibstat as cs
+
+    rng = np.random.default_rng(1)
+    p = rng.random({n})
+    y = (rng.random({n}) < p).astype(int)
+    prob, label = np.column_stack([1 - p, p]), y
+    small = slice(0, 100)
+
+    def ask(p, y, prob, label, n_resamples):
+        return {call}
+
+    ask(p[small], y[small], prob[small], label[small], 20)  # compiles
+    print("ready", flush=True)
+    try:
+        ask(p, y, prob, label, 1_000_000)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+CALLS = {
+    "interval in bins": (300_000, "cs.confidence_interval(y, p, n_resamples=n_resamples, rng=1)"),
+    "in threads": (300_000, "cs.confidence_interval(y, p, n_resamples=n_resamples, rng=1, n_jobs=2)"),
+    "labels": (300_000, "cs.calibration_test(y, p, measure='ks', n_resamples=n_resamples, rng=1)"),
+    "smooth": (300_000, "cs.confidence_interval(y, p, measure='smooth_ce', n_resamples=n_resamples, rng=1)"),
+    "pairs of rows": (100_000, "cs.estimate(label, prob, measure='skce', lens='canonical')"),
+    "draws of pairs": (
+        5_000,
+        "cs.calibration_test(label, prob, measure='skce', lens='canonical', n_resamples=n_resamples, rng=1)",
+    ),
+    "clusters": (
+        300_000,
+        "cs.confidence_interval(y, p, cluster=np.arange(len(y)) // 2, n_resamples=n_resamples, rng=1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_ctrl_c_is_heard_within_a_second(name):
+    """A second of this process: two more are allowed for, as others may be at work beside it."""
+    n, call = CALLS[name]
+    code = textwrap.dedent(INTERRUPTED).format(n=n, call=call)
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as at_work:
+        assert at_work.stdout.readline() == "ready\n"
+        time.sleep(2)
+        at_work.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, err = at_work.communicate(timeout=60)
+    assert (out, at_work.returncode) == ("interrupted\n", 0), err
+    assert time.monotonic() - began < 3
+
+
+def test_ctrl_c_ends_a_command_with_one_line(tmp_path):
+    y, p = cs.generators.calibrated().sample(50_000, rng=1)
+    np.savetxt(tmp_path / "rows.csv", np.column_stack([y, p]), delimiter=",", header="y,p", comments="")
+    command = ["interval", tmp_path / "rows.csv", "--label", "y", "--prob", "p", "--measure", "ece"]
+    command = [sys.executable, "-m", "calibstat", *command, "--n-resamples", "1000000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as at_work:
+        time.sleep(8)
+        at_work.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, err = at_work.communicate(timeout=60)
+    assert (out, err, at_work.returncode) == ("", "Interrupted.\n", 130)
+    assert time.monotonic() - began < 3

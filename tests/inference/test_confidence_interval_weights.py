@@ -79,7 +79,6 @@ def test_intervals_cover_the_population_in_which_rows_count_by_weight():
             lambda: cs.confidence_interval(Y, P, sample_weight=np.arange(300) < 10, cluster=np.arange(300) // 10),
             "expected at least 2 clusters with a row of positive weight, found 1",
         ),
-        (lambda: cs.confidence_interval([1], [0.5], measure="brier", sample_weight=[2]), "at least 2 rows .* found 1"),
         (lambda: cs.calibration_test(cs.Sample.from_rows(Y, P, W)), "give rows with their weights"),
         (
             lambda: cs.hosmer_lemeshow(Y, P, sample_weight=W),

@@ -16,7 +16,8 @@ def test_p_value_by_hand():
     assert p_value(0.05, null, "two-sided") == 2 / 5
     assert p_value(9.0, null, "greater") == 1 / 5
     assert p_value(0.2 + 1e-15, null, "greater") == 4 / 5  # a tie up to rounding is a tie
-    assert p_value(0.2 + 1e-12, null, "greater") == 2 / 5
+    assert p_value(0.2 * (1 + 9e-11), null, "greater") == 4 / 5  # and one up to 1e-10 of it
+    assert p_value(0.2 * (1 + 2e-10), null, "greater") == 2 / 5
 
 
 def test_step_down_by_hand():

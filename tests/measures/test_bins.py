@@ -90,11 +90,12 @@ def test_rounding_the_product_is_found():
     assert not np.array_equal(np.clip(np.ceil(value * 25) - 1, 0, 24), number)
 
 
-def test_float32_is_its_binary_value():
-    # 0.2 as float32 is .20000000298..., above 1/5, so it is in the bin (.2, .4] and .15 is not
+def test_float32_is_in_the_bin_of_its_decimal():
+    # 0.2 as float32 is .20000000298..., above 1/5; it is in the bin [0, .2] of 0.2, as .15 is
     single = np.array([0.2, 0.15], np.float32)
-    assert cs.estimate([0, 1], single, n_bins=5) == pytest.approx((float(single[0]) + 1 - float(single[1])) / 2)
-    assert cs.estimate([0, 1], [0.2, 0.15], n_bins=5) == pytest.approx(abs(1 - 0.35) / 2)
+    assert cs.estimate([0, 1], single, n_bins=5) == pytest.approx((1 - 0.35) / 2)
+    above = np.array([np.nextafter(np.float32(0.2), np.float32(1)), 0.15], np.float32)
+    assert cs.estimate([0, 1], above, n_bins=5) == pytest.approx((0.2 + 0.85) / 2)
 
 
 # --- trees ------------------------------------------------------------------------------------------------------------

@@ -20,6 +20,11 @@ def even_bin(v, bins):
     return int(bin_number(v, bins))
 
 
+def single_bin(v, bins):
+    """The bin of a prediction of single precision: how many of the rounded edges it is above."""
+    return sum(v > float(np.float32(b / bins)) for b in range(1, bins))
+
+
 def adaptive_bins(values, bins):
     """The bin of each value: cut b after the distinct value whose cumulative count is nearest to b n / B."""
     distinct = sorted(set(values))
@@ -39,14 +44,15 @@ def by_definition(prob, label, bins, *, binning, max_prob, class_conditional, th
     for i in range(n):
         row = [float(v) for v in prob[i]]
         for k in [row.index(max(row))] if max_prob else range(classes):
-            if row[k] > threshold:
+            if row[k] > (float(np.float32(threshold)) if prob.dtype == np.float32 else threshold):
                 pairs.append((k, row[k], float(label[i] == k)))
     groups = [[p for p in pairs if p[0] == k] for k in range(classes)] if class_conditional else [pairs]
     power = {"l1": 1, "l2": 2}[norm]
+    even = single_bin if prob.dtype == np.float32 else even_bin
     errors = []
     for group in groups:
         values = [v for _, v, _ in group]
-        cells = [even_bin(v, bins) for v in values] if binning == "even" else adaptive_bins(values, bins)
+        cells = [even(v, bins) for v in values] if binning == "even" else adaptive_bins(values, bins)
         error = 0.0
         for b in set(cells):
             inside = [pair for pair, cell in zip(group, cells, strict=True) if cell == b]
@@ -100,11 +106,11 @@ def test_the_members_differ():
     assert np.unique(gce_family(label, prob, threshold=0.4).value).size == 32
 
 
-def first_bin_for_one(v, bins):
+def first_bin_for_one(v, bins, single):
     return 0.0 if v == 1 else float(even_bin(v, bins))
 
 
-def closed_on_the_left(v, bins):
+def closed_on_the_left(v, bins, single):
     return min(math.floor(v * bins), bins - 1.0)
 
 
@@ -195,14 +201,16 @@ def test_the_threshold_is_not_inert_from_100_classes_on():
         assert not inert(classes, prob, label)
 
 
-def test_the_threshold_is_compared_in_double_precision():
-    # .1 rounded to float32 is 1.5e-9 above .1 and so is kept; all of it is a gap where class 1 or 2 is never observed
-    prob, label = np.array([[0.8, 0.1, 0.1]], np.float32), np.array([0])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+def test_a_prediction_at_the_threshold_is_not_kept_in_any_precision(dtype):
+    # .1 rounded to float32 is 1.5e-9 above .1, and to float16 2.4e-5 below it
+    prob, label = np.array([[0.8, 0.1, 0.1]], dtype), np.array([0])
     for binning, apart in product(("even", "adaptive"), (True, False)):
         options = {"binning": binning, "class_conditional": apart, "n_bins": 1}
-        kept = gce(prob, label, threshold=0.1, **options)
-        assert kept == gce(prob, label, **options)
-        assert kept != gce(prob, label, threshold=0.11, **options)
+        kept = cs.estimate(label, prob, measure=GCE(threshold=0.09, **options))
+        assert kept == cs.estimate(label, prob, measure=GCE(**options))
+        without = cs.estimate(label, prob, measure=GCE(threshold=0.1, **options))
+        assert without == cs.estimate(label, prob, measure=GCE(threshold=0.11, **options)) != kept
 
 
 def test_hidden_miscalibration():

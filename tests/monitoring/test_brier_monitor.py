@@ -93,7 +93,7 @@ def test_models_are_rows_that_were_checked():
     [
         (cs.Models([0, 1], {"A": [0.2, 0.8], "B": [0.1, 0.8]}), {"prob_b": [0.1, 0.8]}, "found prob_b= beside it"),
         (cs.Models([0, 1], {"A": [0.2, 0.8], "B": [0.1, 0.8]}), {"labels": [0, 1]}, "found labels= beside it"),
-        (cs.Models([0, 1], {"A": [0.2, 0.8], "C": [0.1, 0.8]}), {}, "expected the models A and B, found Models"),
+        (cs.Models([0, 1], {"A": [0.2, 0.8], "C": [0.1, 0.8]}), {}, "expected the models 'A', 'B', found Models"),
         (
             cs.Models(MANY, {"A": MANY, "B": MANY}, cluster=range(40)),
             {},

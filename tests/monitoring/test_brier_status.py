@@ -71,7 +71,7 @@ def test_a_segment_may_be_without_rows():
 def test_segments_are_fixed_before_the_first_period():
     monitor = cs.BrierMonitor()
     monitor.update([1, 0], [0.5, 0.5], [0.6, 0.5], segment=["a", "b"])
-    with pytest.raises(ValueError, match=r"fixed before the first period \(a, b\), found 'c'"):
+    with pytest.raises(ValueError, match=r"fixed before the first period \('a', 'b'\), found 'c'"):
         monitor.update([1], [0.5], [0.5], segment="c")
     with pytest.raises(ValueError, match="expected a segment for each row"):
         monitor.update([1], [0.5], [0.5])

@@ -55,7 +55,7 @@ def test_summaries_of_a_pair_add_up_are_copied_and_know_their_segments():
     with pytest.raises(TypeError):
         _ = summary + cs.Monitor().summarize(Y, P, PLACE)
     check_segments(summary, ("a", "b", "c", "d"))
-    with pytest.raises(ValueError, match=r"fixed before the first period \(a, b\), found 'c'"):
+    with pytest.raises(ValueError, match=r"fixed before the first period \('a', 'b'\), found 'c'"):
         check_segments(summary, ("a", "b"))
     with pytest.raises(ValueError, match="expected a segment for each row"):
         check_segments(PAIR.summarize(Y, P, P), ("a", "b"))

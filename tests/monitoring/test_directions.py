@@ -108,3 +108,43 @@ def test_directions_in_words():
     assert str(DIRECTIONS[find(low=0.5, high=0.75, local=-0.8)]) == (
         "predictions from 0.5 to 0.75 too high by about 0.8 on the log-odds scale"
     )
+
+
+def ratios_of(low, high):
+    """Log-likelihood ratios of rows whose predictions lie between these ends."""
+    v = np.linspace(low, high, 40)
+    return log_likelihood_ratios(v, np.ones(40), (np.arange(40) % 2).astype(float))
+
+
+@pytest.mark.parametrize(("low", "high", "gap"), [(0.01, 0.1, -0.05), (0.9, 0.99, 0.05), (0.3, 0.49, -0.1)])
+def test_a_slope_on_one_side_of_a_half_is_said_as_a_shift(low, high, gap):
+    said = DIRECTIONS[find(slope=2.0)].beside(gap, ratios_of(low, high))
+    often = "more" if gap > 0 else "less"
+    assert said == (
+        f"outcome 1 observed {often} often than predicted, as if true log-odds were about 2 times the predicted ones"
+    )
+    assert DIRECTIONS[find(slope=2.0)].beside(gap, ratios_of(0.2, 0.8)) == str(DIRECTIONS[find(slope=2.0)])
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("gap", [-0.05, 0.05])
+@pytest.mark.parametrize("ends", [(0.01, 0.1), (0.9, 0.99), (0.2, 0.8)])
+def test_no_direction_contradicts_the_gap(direction, gap, ends):
+    said = direction.beside(gap, ratios_of(*ends))
+    wrong = "too high" if gap > 0 else "too low"
+    right = f"outcome 1 observed {'more' if gap > 0 else 'less'} often than predicted"
+    assert said.startswith(right) or wrong not in said
+    assert f"{'less' if gap > 0 else 'more'} often" not in said
+
+
+def test_fewer_events_than_predicted_are_said_first():
+    status = cs.Monitor().update(np.zeros(150, int), np.linspace(0.001, 0.099, 150), period=1)
+    assert status.onset.direction.startswith("outcome 1 observed less often than predicted, as if")
+    status = cs.Monitor().update(np.ones(150, int), np.linspace(0.901, 0.999, 150), period=1)
+    assert status.onset.direction.startswith("outcome 1 observed more often than predicted, as if")
+
+
+def test_one_row_in_one_period_has_no_plural():
+    text = str(cs.Monitor().update([1], [0.5], period=1))
+    assert text.startswith("No alarm in 1 period, 1 row.")
+    assert "over 1 row, " in text

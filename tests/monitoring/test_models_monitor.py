@@ -102,7 +102,7 @@ def test_what_raises_leaves_all_models_as_they_were():
     for feed, message in (
         (lambda: monitor.update(ModelsSummary.from_dict(wrong)), "found 'east'"),
         (lambda: monitor.update(y, p, 1, place), "period"),
-        (lambda: monitor.update(y, {"good": p["good"]}, 3, place), "expected the models good, bad"),
+        (lambda: monitor.update(y, {"good": p["good"]}, 3, place), "expected the models 'good', 'bad'"),
         (lambda: monitor.update(y, p | {"bad": p["bad"] + 1}, 3, place), r"\(of 'bad'\)"),
         (lambda: monitor.update(y, p["good"], 3, place), "expected y_prob, a mapping from name"),
     ):
@@ -161,6 +161,6 @@ def test_a_saved_state_of_other_settings_and_other_models_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"expected names, alpha, arl and segments, found \['names', 'arl'"):
         cs.ModelsMonitor.load(tmp_path / "s.json")
     other = cs.ModelsMonitor(["a", "c"]).summarize([0, 1], {"a": [0.1, 0.9], "c": [0.2, 0.8]})
-    with pytest.raises(ValueError, match="expected the models a, b, found a, c"):
+    with pytest.raises(ValueError, match="expected the models 'a', 'b', found 'a', 'c'"):
         monitor.update(other, period=1)
     assert not monitor.periods

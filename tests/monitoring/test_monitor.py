@@ -130,9 +130,11 @@ def test_segments_may_be_missing_but_not_new():
     monitor.update([1, 0, 1], [0.5, 0.5, 0.5], segment=["a", "b", "b"])
     monitor.update([1], [0.5], segment=["b"])
     before = repr(monitor.status())
-    with pytest.raises(ValueError, match=r"fixed before the first period \(a, b\), found 'c': the chance of a false"):
+    with pytest.raises(
+        ValueError, match=r"fixed before the first period \('a', 'b'\), found 'c': the chance of a false"
+    ):
         monitor.update([1, 1], [0.5, 0.5], segment=["c", "a"])
-    with pytest.raises(ValueError, match="expected a segment for each row, one of a, b; found none"):
+    with pytest.raises(ValueError, match="expected a segment for each row, one of 'a', 'b'; found none"):
         monitor.update([1], [0.5])
     assert repr(monitor.status()) == before
     alone = cs.Monitor()

@@ -7,6 +7,8 @@ import pickle
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -49,6 +51,79 @@ def test_an_update_returns_the_status_after_it(kind):
     assert [status.to_frame()["period"].nunique() for status in found] == list(range(1, 17))
     monitor.restart()
     assert set(feed(monitor, kind, 16).to_frame()["period"]) == {"day 16"}
+
+
+@pytest.fixture
+def threads_in_turn_quickly():
+    """Let threads take turns after every few instructions."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def of_threads(tasks):
+    """Run tasks in 8 threads that begin together, and return what they return."""
+    with ThreadPoolExecutor(8) as pool:
+        return [future.result() for future in [pool.submit(task) for task in tasks]]
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_threads_may_feed_and_read_a_monitor_at_once(kind, threads_in_turn_quickly):
+    """Every update returns its own period as the last one, and the state is as if fed by one thread in this order."""
+    monitor, days = MAKE[kind](), range(12)
+    readers = [monitor.status, monitor.to_state, monitor.to_frame, lambda: repr(monitor), lambda: str(monitor)]
+    readers += [lambda: pickle.loads(pickle.dumps(monitor)).status(), lambda: copy.deepcopy(monitor).status()]
+    if kind != "brier":
+        readers += [lambda: monitor.alarms]
+    found = of_threads([task for day in days for task in (partial(feed, monitor, kind, day), *readers)])
+    reached = [status.to_frame()["period"].iloc[-1] for status in found[:: 1 + len(readers)]]
+    assert reached == [f"day {day}" for day in days]
+    again = MAKE[kind]()
+    for period in monitor.periods:
+        feed(again, kind, int(period.removeprefix("day ")))
+    assert again.to_state() == monitor.to_state()
+    assert repr(again.status().to_dict()) == repr(monitor.status().to_dict())
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_threads_may_restart_and_save_a_monitor_while_it_is_fed(kind, threads_in_turn_quickly, tmp_path):
+    monitor, path = MAKE[kind](), tmp_path / "state.json"
+    others = [monitor.restart, partial(monitor.save, path), monitor.status]
+    of_threads([task for day in range(8) for task in (partial(feed, monitor, kind, day), *others)])
+    monitor.save(path)
+    loaded = type(monitor).load(path)
+    assert loaded.to_state() == monitor.to_state()
+    assert repr(loaded.status().to_dict()) == repr(monitor.status().to_dict())
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_a_period_that_threads_feed_twice_counts_once(kind, threads_in_turn_quickly):
+    monitor = MAKE[kind]()
+
+    def attempt():
+        try:
+            feed(monitor, kind, 1)
+        except ValueError as error:
+            return str(error)
+
+    refused = [error for error in of_threads([attempt] * 8) if error is not None]
+    assert len(refused) == 7
+    assert all("expected a new period, found 'day 1' again" in error for error in refused)
+    assert monitor.periods == ("day 1",)
+    feed(monitor, kind, 2)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+@pytest.mark.parametrize("kind", MAKE)
+def test_a_copy_of_a_monitor_has_a_state_of_its_own(kind, duplicate):
+    monitor = MAKE[kind]()
+    feed(monitor, kind, 0)
+    other = duplicate(monitor)
+    feed(monitor, kind, 1)
+    assert other.periods == ("day 0",)
+    feed(other, kind, 1)
+    assert other.to_state() == monitor.to_state()
 
 
 @pytest.mark.parametrize("kind", MAKE)
@@ -137,8 +212,14 @@ def test_a_period_is_fed_once():
         ({"periods": [["a", {"": SUMS | {3: 10**300}}]]}, "expected sums of predictions and squares from 0 to 1 a row"),
         ({"periods": [["a", {"": SUMS | {4: 10**10}}]]}, "expected sums of predictions and squares from 0 to 1 a row"),
         ({"periods": [["a", {"": SUMS | {1: 2}}]]}, "expected at least 1 row, and no more positive ones than rows"),
-        ({"periods": [["20260101", {"": SUMS}], ["2026-01-01", {"": SUMS}]]}, "expected a new period"),
-        ({"periods": [["2026-01-01", {"": SUMS}], ["2026-01", {"": SUMS}]]}, "shares days with '2026-01-01'"),
+        (
+            {"periods": [["20260101", {"": SUMS}], ["2026-01-01", {"": SUMS}]]},
+            "found '20260101' and '2026-01-01', the periods 1",
+        ),
+        (
+            {"periods": [["2026-01-01", {"": SUMS}], ["2026-01", {"": SUMS}]]},
+            "found '2026-01-01' and '2026-01', the periods 1 and 2",
+        ),
     ],
 )
 def test_a_broken_state_is_refused(change, message, tmp_path):
@@ -152,6 +233,47 @@ def test_a_broken_state_is_refused(change, message, tmp_path):
     (tmp_path / "s.json").write_text(json.dumps(state))
     with pytest.raises(ValueError, match=message):
         cs.Monitor.load(tmp_path / "s.json")
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_a_day_that_two_spellings_name_is_mended_as_the_error_says(kind, tmp_path):
+    """Version 0.1 took them for two periods, which both count once one of them has another name."""
+    monitor, path = MAKE[kind](), tmp_path / "s.json"
+    for day in range(3):
+        feed(monitor, kind, day)
+    monitor.save(path)
+    before = path.read_text()
+    path.write_text(before.replace('"day 0"', '"2024-01-01"').replace('"day 2"', '"2024-01-01T00:00:00"'))
+    with pytest.raises(ValueError, match="'2024-01-01' and '2024-01-01T00:00:00', the periods 1 and 3") as error:
+        type(monitor).load(path)
+    assert repr(str(path)) in str(error.value)
+    assert 'as in "2024-01-01 (again)", and both count' in str(error.value)
+    path.write_text(path.read_text().replace("2024-01-01T00:00:00", "2024-01-01 (again)"))
+    loaded = type(monitor).load(path)
+    assert loaded.periods == ("2024-01-01", "day 1", "2024-01-01 (again)")
+    assert repr(loaded.status()).replace("2024-01-01 (again)", "day 2").replace("2024-01-01", "day 0") == repr(
+        monitor.status()
+    )
+
+
+def load_and_feed(monitor, path, kind):
+    """Load a state and feed rows of two models, whatever the monitor is of."""
+    loaded = monitor.load(path)
+    loaded.update([1, 0], [0.5, 0.5], segment="1") if kind == "segments" else loaded.update(
+        cs.Models([1, 0], {"a": [0.5, 0.5], "old": [0.5, 0.5]})
+    )
+
+
+@pytest.mark.parametrize("kind", ["segments", "models", "brier"])
+def test_names_in_errors_of_a_loaded_state_command_no_terminal(kind, tmp_path):
+    monitor, path, control = MAKE[kind](), tmp_path / "s.json", "\x1b[31m\u202e\u200b"
+    feed(monitor, kind, 1)
+    monitor.save(path)
+    for name in ("old", "1"):  # of a model, of a segment: the settings have another one than the periods
+        path.write_text(path.read_text().replace(f'"{name}"', json.dumps(control), 1))
+    with pytest.raises(ValueError, match=r"x1b.*u202e.*u200b") as error:
+        load_and_feed(type(monitor), path, kind)
+    assert str(error.value).isprintable()
 
 
 @pytest.mark.parametrize("kind", MAKE)

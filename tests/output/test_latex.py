@@ -32,3 +32,10 @@ def test_captions_are_titles_and_notes():
     found = latex_tables([Section("A title", tables=[table, table]), Section("Words only")])
     assert found.count(r"\caption{A title. A note.}") == 2
     assert "Words only" not in found
+
+
+def test_no_row_is_an_argument_of_the_row_before():
+    """A bracket is the space below a row, and a star forbids a new page there."""
+    table = Table(["bin", ">rows"], [["a", "1"], ["[0, 0.1)", "2"], ["* all", "3"], ["b", "[4]"]])
+    *_, second, third, last = latex_table(table, "Bins.").split(r" \\")[:-1]
+    assert (second, third, last) == ("\n{[}0, 0.1) & 2", "\n{*} all & 3", "\nb & [4]")

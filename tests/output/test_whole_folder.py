@@ -253,3 +253,26 @@ def test_another_error_of_moving_a_file_is_passed_on(way, tmp_path, monkeypatch)
     with pytest.raises(PermissionError):
         write(way, tmp_path / "a.txt")
     assert list(tmp_path.iterdir()) == []
+
+
+@both_ways
+def test_a_full_disk_is_an_error_that_names_what_was_written(way, tmp_path, monkeypatch):
+    """The system names nothing where a write fails."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        write(way, tmp_path / "a.txt")
+    assert raised.value.errno == errno.ENOSPC
+    assert raised.value.filename in (str(tmp_path / "a.txt"), str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_device_is_named():
+    if not Path("/dev/full").exists():
+        pytest.skip("no device that is always full")
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        whole_folder.write_file(Path("/dev/full"), "text")

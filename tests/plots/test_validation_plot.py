@@ -18,6 +18,8 @@ ROWS = {
     "clusters": {"y_true": Y, "y_prob": P, "cluster": np.arange(Y.size) // 9},
     "weights": {"y_true": Y, "y_prob": P, "sample_weight": np.where(Y == 1, 2.5, 1.5)},
     "equal predictions": {"y_true": Y, "y_prob": np.full(Y.size, 0.1)},
+    "no event": {"y_true": 0 * Y, "y_prob": P},
+    "separated": {"y_true": (P > 0.1).astype(int), "y_prob": P},
     "two predictions": {"y_true": Y, "y_prob": np.where(P > 0.1, 0.6, 0.2)},
 }
 
@@ -35,7 +37,9 @@ def test_it_shows_the_numbers_of_the_result(name):
     curves = {line.get_color(): line.get_ydata() for line in ax.lines[1:]}
     assert len(drawn) >= 1
     assert any(np.array_equal(y, found.lowess[1]) for y in curves.values())
-    assert any(np.array_equal(y, found.flexible.frequency) for y in curves.values())
+    has_curve = np.isfinite(found.flexible.frequency).all()
+    assert any(np.array_equal(y, found.flexible.frequency) for y in curves.values()) == has_curve
+    assert any("flexible" in name for name in legend(ax)) == has_curve
     strip = ax.child_axes[0]
     heights = np.array([bar.get_height() for bar in strip.patches]).reshape(2, -1)
     assert np.array_equal(heights, [found.histogram.sum(axis=0), found.histogram[1]])
@@ -44,7 +48,7 @@ def test_it_shows_the_numbers_of_the_result(name):
     for name_of_r, number in (("Slope", found.slope), ("Emax", found.emax), ("R²", found.r2), ("Q", found.quality)):
         shown = written[written.index(name_of_r) + 1]
         assert shown == ("–" if np.isnan(number) else f"{number:.3f}".replace("-", "−"))
-    assert ("95% band, pointwise" in legend(ax)) == (found.flexible.low is not None)
+    assert ("95% band, pointwise" in legend(ax)) == (found.flexible.low is not None and has_curve)
 
 
 @pytest.mark.parametrize("name", ROWS)

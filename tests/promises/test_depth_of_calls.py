@@ -19,7 +19,7 @@ ROWS = cs.generators.temperature(3).sample(500, rng=1)
 OTHER_ROWS = cs.generators.temperature(3).sample(500, rng=2)
 CALLS = {  # what is called, the deepest that it may go and the most files that it may enter
     "interval": (lambda y, p: cs.confidence_interval(y, p, measure="ks", n_resamples=99, rng=1), 14, 34),
-    "test": (lambda y, p: cs.calibration_test(y, p, measure="ece", n_resamples=99, rng=1), 9, 32),
+    "test": (lambda y, p: cs.calibration_test(y, p, measure="ece", n_resamples=99, rng=1), 11, 34),
 }
 MEMBERS = {Problem: 42, Statistic: 44}  # attributes, class variables and methods that a subclass may touch
 CHECKS = 2  # of the rows of one model by a report: of their form and of their values

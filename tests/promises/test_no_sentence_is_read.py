@@ -15,8 +15,10 @@ READING = {
 }  # fmt: skip
 TAKES_APART = {"partition", "rpartition", "removeprefix", "removesuffix"}
 READERS = {  # whose texts are taken apart there
-    "cli/array_files.py": "names of arrays in a file",
+    "cli/formats/array_files.py": "names of arrays in a file",
     "cli/features_and_periods.py": "dates in a file",
+    "cli/formats/cell_format.py": "how a file begins",
+    "cli/standard_input.py": "how a file begins",
     "cli/input_files.py": "patterns of columns, and outcomes in a file",
     "cli/lens_syntax.py": "a lens on the command line",
     "cli/option_names.py": "arguments in errors, which options of commands stand for",
@@ -29,6 +31,7 @@ READERS = {  # whose texts are taken apart there
     "inference/decomposing/decompose.py": "the sign before the first of several numbers",
     "inference/deviation.py": "numbers as they are written",
     "inference/power/alternatives.py": "an alternative, as a user writes it",
+    "measures/kinds/names_elsewhere.py": "names of measures, as users of other packages write them",
     "monitoring/period_labels.py": "months and weeks, as a user writes them",
     "output/html.py": "characters that HTML and Markdown read",
     "output/latex.py": "the mark of columns that are set to the right",

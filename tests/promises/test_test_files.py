@@ -33,10 +33,15 @@ HOSTILE = {
     "test_hostile_calls.py",
     "test_hostile_files.py",
     "test_kills.py",
+    "test_other_processors.py",
 }  # for faults that nobody thought of
 MOST_LINES_OUTSIDE = 60  # of them
 MOST_FILES = 30  # of a folder, beside its sub-folders
-SHELVES = {"studies": {"studies/networks"}, "data": {"data/null_hypotheses"}}  # sub-folders with tests of a folder
+SHELVES = {  # sub-folders with tests of a folder
+    "studies": {"studies/networks"},
+    "data": {"data/labels", "data/null_hypotheses"},
+    "promises": {"promises/tests"},
+}
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
     "__main__.py": "test_app.py",
     "classical/binary_input.py": "test_asymptotic_result.py",
@@ -58,6 +63,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_depth_of_calls.py",
     "test_docs.py",
     "test_docstrings.py",
+    "test_durations.py",
     "test_first_call.py",
     "test_first_use.py",
     "test_frozen_numbers.py",

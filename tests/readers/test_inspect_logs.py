@@ -136,7 +136,7 @@ def test_what_is_no_log_is_refused(tmp_path):
         cs.readers.inspect_ai(LOG, confidence=0.5)
     packed = tmp_path / "log.eval"
     packed.write_bytes(b"PK")
-    with pytest.raises(ValueError, match=r"expected a packed log of inspect with a header, found log.eval"):
+    with pytest.raises(ValueError, match=r"expected a packed log of inspect with a header, found 'log.eval'"):
         cs.readers.inspect_ai(packed, confidence=STATED)
     with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
         archive.writestr("other.json", "{}")
@@ -144,5 +144,5 @@ def test_what_is_no_log_is_refused(tmp_path):
         cs.readers.inspect_ai(packed, confidence=STATED)
     empty = tmp_path / "log.json"
     empty.write_text('{"version": 2, "status": "success", "samples": []}')
-    with pytest.raises(ValueError, match=r"expected samples in log.json, found none"):
+    with pytest.raises(ValueError, match=r"expected samples in 'log.json', found none"):
         cs.readers.inspect_ai(empty, confidence=STATED)

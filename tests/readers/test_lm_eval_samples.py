@@ -64,7 +64,7 @@ def test_the_cluster_may_be_another_field():
     path = samples_of(FILES / VERSIONS[-1])
     assert cs.readers.lm_eval(path, cluster="doc.id").cluster.tolist() == [f"sum-{i}" for i in range(10)]
     with pytest.raises(
-        ValueError, match=r"expected a field 'doc.page' in line 1 of samples_.*, found no 'page' in 'id'"
+        ValueError, match=r"expected a field 'doc.page' in line 1 of 'samples_.*, found no 'page' in 'id'"
     ):
         cs.readers.lm_eval(path, cluster="doc.page")
 
@@ -80,7 +80,7 @@ def test_an_unknown_version_is_refused_by_name(folder, version):
 def test_samples_without_results_are_refused(folder):
     (results,) = folder.glob("results_*.json")
     results.rename(folder / "results_other.json")
-    with pytest.raises(ValueError, match=rf"expected the file {results.name} beside samples_"):
+    with pytest.raises(ValueError, match=rf"expected the file '{results.name}' beside 'samples_"):
         cs.readers.lm_eval(samples_of(folder))
 
 
@@ -95,7 +95,7 @@ def test_several_filters_have_to_be_chosen_from(folder):
 
 
 def test_a_task_that_is_not_multiple_choice_is_refused(folder):
-    with pytest.raises(ValueError, match=r"expected a field 'acc' in line 1 of samples_sums_open_"):
+    with pytest.raises(ValueError, match=r"expected a field 'acc' in line 1 of 'samples_sums_open_"):
         cs.readers.lm_eval(samples_of(FILES / "open-0.4.13"))
     with pytest.raises(ValueError, match=r"expected a log-likelihood of each answer in line 2.*multiple_choice"):
         cs.readers.lm_eval(changed(folder, filtered_resps=["lol"]))
@@ -123,8 +123,8 @@ def test_a_sample_that_is_not_as_expected_is_named(folder, fields, error):
 def test_a_file_that_is_not_json_or_has_no_sample_is_refused(folder):
     path = samples_of(folder)
     path.write_text('{"filter": "none"\n')
-    with pytest.raises(ValueError, match="expected a JSON object in line 1 of samples_"):
+    with pytest.raises(ValueError, match="expected a JSON object in line 1 of 'samples_"):
         cs.readers.lm_eval(path)
     path.write_text("\n")
-    with pytest.raises(ValueError, match=r"expected samples in samples_.*, found none"):
+    with pytest.raises(ValueError, match=r"expected samples in 'samples_.*', found none"):
         cs.readers.lm_eval(path)

@@ -47,13 +47,31 @@ def test_a_row_of_weight_two_counts_as_two_rows(name, options, y, p):
     assert np.abs(plain.predict_proba(p) - again.predict_proba(p)).max() > 1e-3  # weights matter on these rows
 
 
-@pytest.mark.parametrize("scale", [1e-9, 0.3, 1e9])
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 0.3, 1e9, 2.0**40, 1e12, 1e16, 1e300])
 @pytest.mark.parametrize(("name", "options"), WITH_OPTIONS)
 def test_the_scale_of_weights_does_not_matter_nor_do_rows_of_weight_zero(name, options, scale):
     y, p = TERNARY
     one = RECALIBRATORS[name](**options).fit(p, y, sample_weight=TIMES)
     other = RECALIBRATORS[name](**options).fit(p[TIMES > 0], y[TIMES > 0], sample_weight=scale * TIMES[TIMES > 0])
-    assert other.predict_proba(p) == pytest.approx(one.predict_proba(p), abs=1e-8)
+    assert other.predict_proba(p) == pytest.approx(one.predict_proba(p), abs=1e-10)
+
+
+@pytest.mark.parametrize("name", ["PlattScaling", "VectorScaling", "BetaCalibration", "InterceptUpdate"])
+def test_weights_of_all_sizes_have_a_fit_whose_mean_is_the_share_of_events(name):
+    """The score of the intercept is 0: weights from 1e-6 to 1e6, times 1e12 too; such fits said that they fail."""
+    y, p = BINARY
+    weight = 10 ** np.random.default_rng(2).uniform(-6, 6, 200)
+    fits = [RECALIBRATORS[name]().fit(p, y, sample_weight=scale * weight) for scale in (1.0, 1e12, 1e-12)]
+    for fitted in fits:
+        assert fitted.converged_
+        assert fitted.predict_proba(p) == pytest.approx(fits[0].predict_proba(p), abs=1e-12)
+        assert np.average(fitted.predict_proba(p), weights=weight) == pytest.approx(np.average(y, weights=weight))
+
+
+def test_a_number_of_bins_that_counts_rows_says_so():
+    y, p = BINARY
+    with pytest.raises(ValueError, match=r"expected weights that add up to at most 2\*\*53 for n_bins='cube_root'"):
+        RECALIBRATORS["HistogramBinning"](n_bins="cube_root").fit(p, y, sample_weight=np.full(200, 1e300))
 
 
 def test_equal_weights_change_nothing():

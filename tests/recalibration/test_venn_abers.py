@@ -42,6 +42,33 @@ def test_venn_abers_against_refits(data, new):
     np.testing.assert_allclose(if_so, expected[:, 1], atol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e6, 1e12])
+def test_weights_of_any_size_against_refits(scale):
+    y, p = cs.generators.temperature(2).sample(40, rng=1)
+    w = scale * np.random.default_rng(0).gamma(2, 1, 40)
+    if_not, if_so = VennAbers().fit(p, y, sample_weight=w).predict_pair(p[:8])
+    expected = np.array([anew(y, p, w, each) for each in p[:8]])
+    np.testing.assert_allclose(if_not, expected[:, 0], atol=1e-12)
+    np.testing.assert_allclose(if_so, expected[:, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e16, 1e300])
+def test_beside_heavy_rows_a_new_row_changes_nothing(scale):
+    y, p = cs.generators.temperature(2).sample(40, rng=1)
+    w = np.random.default_rng(0).gamma(2, 1, 40)
+    isotonic = IsotonicRegression().fit(p, y, sample_weight=w).predict_proba(p)
+    for end in VennAbers().fit(p, y, sample_weight=scale * w).predict_pair(p):
+        np.testing.assert_allclose(end, isotonic, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-16, 1e-300])
+def test_beside_light_rows_a_new_row_is_all(scale):
+    y, p = cs.generators.temperature(2).sample(40, rng=1)
+    if_not, if_so = VennAbers().fit(p, y, sample_weight=np.full(40, scale)).predict_pair(p)
+    np.testing.assert_allclose(if_not, 0, atol=1e-12)
+    np.testing.assert_allclose(if_so, 1, atol=1e-12)
+
+
 @given(rows())
 def test_the_merged_probability_is_between_and_never_certain(data):
     y, p = data

@@ -69,7 +69,7 @@ def misses(recalibrator, n, n_datasets, measure="ece", as_if_fresh=False):
     above = outside = 0
     for seed in range(n_datasets):
         y, p = POPULATION.sample(n, rng=seed)
-        fold = repeated_folds(key_of(seed), n, FOLDS, REPEATS)
+        fold = repeated_folds(key_of(seed), y, FOLDS, REPEATS)
         rows = cs.Predictions.from_rows(y, p)
         after = np.column_stack([held_out_predictions(rows, column, recalibrator)[:, 1] for column in fold.T])
         maps = [[type(recalibrator)().fit(p[column != k], y[column != k]) for k in range(FOLDS)] for column in fold.T]
@@ -191,7 +191,7 @@ def test_the_high_end_is_for_the_kind_of_map(recalibrator, method):
 
 def test_the_numbers_are_of_the_verbs_with_these_folds():
     found = quick_report(Y, P, recalibrate=IsotonicRegression(), rng=4).models["model"].recalibrated
-    fold = repeated_folds(key_of(4), 200, FOLDS, REPEATS)
+    fold = repeated_folds(key_of(4), Y, FOLDS, REPEATS)
     after = np.column_stack([held_out_predictions(DATA, column, IsotonicRegression())[:, 1] for column in fold.T])
     expected = cs.confidence_interval(Y, after, measure="ece", folds=fold, learner="smooth", rng=4)
     assert found.after.to_dict() == expected.to_dict()

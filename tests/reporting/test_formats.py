@@ -43,4 +43,4 @@ def test_csv_has_a_row_for_each_measure_and_no_formula(report):
 
 def test_html_and_markdown_begin_as_they_should(report):
     assert as_text(report, "html").lstrip().startswith("<!DOCTYPE html>")
-    assert as_text(report, "md").startswith("# Calibration of =A(), @B\n")
+    assert as_text(report, "md").startswith("# Calibration of =A(), `@B`\n")

@@ -183,6 +183,14 @@ def test_measures_that_are_costly_are_left_out_and_named(monkeypatch):
     assert "Left out, because they are costly on 200 rows: kernel_ce, log_loss." in found.notes
 
 
+@pytest.mark.parametrize("p", [[0.7], {"A": [0.7], "B": [0.6]}, [[0.2, 0.3, 0.5]]])
+def test_one_row_has_a_report(p):
+    found = quick_report([1], p)
+    for model in found.models.values():
+        assert model.measures["brier"].low == 0
+    assert found.to_dict()["n"] == 1
+
+
 def test_bad_input_is_named():
     y, p = binary("tied", 1)
     with pytest.raises(ValueError, match="found a Sample"):
@@ -191,10 +199,8 @@ def test_bad_input_is_named():
         quick_report(y, {"A": p, "B": np.where(np.arange(200) == 3, 1.5, p)})
     with pytest.raises(ValueError, match="confidence_level between 0 and 1"):
         quick_report(y, p, confidence_level=95)
-    with pytest.raises(ValueError, match=r"at least 2 rows for an interval of .*, found 1 \(of 'A'\)$"):
-        quick_report(y[:1], {"A": p[:1], "B": p[:1]})
-    with pytest.raises(ValueError, match=r"at least 2 rows for an interval of .*, found 1$"):
-        quick_report(y[:1], p[:1])
+    with pytest.raises(ValueError, match="at least 2 rows, of which each is recalibrated by a map of others, found 1"):
+        quick_report(y[:1], p[:1], recalibrate=True)
     with pytest.raises(ValueError, match=r"expected a shape of the calibration curve, .* found 'x'$"):
         quick_report(y, {"A": p, "B": p}, shape="x")
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from row_examples import CELL, KEY, OUTCOME, PREDICTIONS, RESIDUAL, SAMPLE, UNIT, N
 
+from calibstat import compiled
 from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.weighted_sample import weighted_sample
 from calibstat.resampling import (
@@ -77,6 +78,7 @@ def test_what_goes_with_what(pairing, monkeypatch):
     assert not np.array_equal(draw(source, scheme, statistic, Draws(KEY + np.uint64(1), 37), 1), base)
     for piece in (1, 1000):
         monkeypatch.setattr(threads, "LARGEST_PIECE", piece)
+        monkeypatch.setattr(compiled, "LONGEST_CALL", piece)
         for n_jobs in (1, 2):
             assert np.array_equal(draw(source, scheme, statistic, Draws(KEY, 37, n_jobs), 1), base)
 

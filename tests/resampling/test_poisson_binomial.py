@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_many_positives, pmf_of_positives
+from calibstat import compiled
+from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_many_positives, pmf_of_positives, pmfs_of_positives
 
 
 @pytest.mark.parametrize("m", [1, 5, 200])
@@ -88,3 +89,16 @@ def test_a_billion_rows_are_nearly_normal():
     assert pmf @ (places - mean) ** 2 == pytest.approx(variance, rel=1e-6)
     at = np.searchsorted(places, mean + 2.5 * np.sqrt(variance))
     assert pmf[at:].sum() == pytest.approx(0.0062097, rel=1e-3)  # the normal tail beyond 2.5
+
+
+def test_short_calls_of_the_kernels_give_the_same_distributions(monkeypatch):
+    """Cells by themselves, and the rows of a cell one after the other, to the last bit."""
+    rng = np.random.default_rng(3)
+    value = np.sort(rng.random(60))
+    count = np.where(np.arange(60) % 3, 1, rng.integers(1, 2000, 60)).astype(float)
+    cell = (4 * value).astype(np.int64) * 2  # every other cell has no rows
+    whole = pmfs_of_positives(0, 9, cell, value, count)
+    for longest in (1, 300, 10_000):
+        monkeypatch.setattr(compiled, "LONGEST_CALL", longest)
+        for one, other in zip(pmfs_of_positives(0, 9, cell, value, count), whole, strict=True):
+            np.testing.assert_array_equal(one, other)

@@ -25,7 +25,7 @@ def test_the_truth_is_that_of_many_rows(kind, wrong):
 
 
 def test_heavy_rows_are_as_rare_as_told():
-    for kind, (share, heavy) in {weights.WEIGHTS[3]: (0.05, 20), weights.UNSEEN: (0.02, 100)}.items():
+    for kind, (share, heavy) in {weights.WEIGHTS[3]: (0.05, 20), weights.CONTROL: (0.02, 100)}.items():
         w = weights.Weighted(0.5, kind, "nowhere").sample(100_000, 1)[1]["weight"]
         assert set(w) == {1.0, float(heavy)}
         assert np.mean(w > 1) == pytest.approx(share, abs=0.003)

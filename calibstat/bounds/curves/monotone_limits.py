@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
 
 MOST_CELLS = 512
 LEVEL = 0.05  # of rejecting that a curve does not decrease
@@ -59,7 +60,8 @@ def falls(sample: Sample) -> str:
     at = int((before - after).argmax())
     up_to, beyond = limits.last_value[at], limits.first_value[at + 1]
     return (
-        f"the outcome is more likely at some prediction up to {up_to:.3g} than at some from {beyond:.3g} on "
+        f"the outcome is more likely at some prediction up to {settled(up_to):.3g} than at some from "
+        f"{settled(beyond):.3g} on "
         f"(level {LEVEL:g})"
     )
 

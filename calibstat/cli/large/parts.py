@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from glob import glob, has_magic
 from pathlib import Path
 
-from calibstat.cli.text_files import CELLS, LINES, PIECE, kind_of, opened
+from calibstat.cli.formats.text_files import CELLS, LINES, PIECE, kind_of, opened
 from calibstat.data.checks import cut, quoted
+from calibstat.digits import settled
 
 TABLES = (*CELLS, *LINES, ".parquet")
 BYTES = 8  # of a number
@@ -96,7 +97,7 @@ def number_of_rows(part: Path) -> int | None:
         return None
     with opened(part) as stream:
         begin = stream.read(PIECE)
-    return part.stat().st_size * begin.count(b"\n") // max(len(begin), 1)
+    return part.stat().st_size * max(begin.count(end) for end in (b"\n", b"\r")) // max(len(begin), 1)
 
 
 def check_memory(parts: Sequence[Path], columns: int) -> None:
@@ -106,7 +107,7 @@ def check_memory(parts: Sequence[Path], columns: int) -> None:
     if there and needed > SHARE * there:
         raise ValueError(
             f"this asks for all rows at once, of which there are about {rows:,}; their {columns} columns take "
-            f"{needed / 1e9:.1f} GB, more than a sixteenth of the memory of this machine; {NUMBERS}"
+            f"{settled(needed / 1e9):.1f} GB, more than a sixteenth of the memory of this machine; {NUMBERS}"
         )
 
 

@@ -72,6 +72,8 @@ def _add(y: np.ndarray, p: np.ndarray, whole: np.ndarray, ends: np.ndarray) -> N
     for i in range(p.size):
         v = p[i]
         b = bin_of(v, CELLS)
+        rounded = b > 0.0 and v == np.float64(np.float32(b / CELLS))  # up from the edge, by single precision
+        b -= 1.0 if rounded else 0.0
         above = (v - b / CELLS) * COARSE
         coarse = math.floor(above)
         cell = np.int64(b)

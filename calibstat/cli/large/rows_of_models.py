@@ -16,6 +16,7 @@ from calibstat.data.checked_rows import Models, models_of_counts
 from calibstat.data.engines.cell_table import CELLS
 from calibstat.data.engines.counted_rows import CountedRows
 from calibstat.data.sample import Sample
+from calibstat.data.single_precision import is_single
 from calibstat.measures.bins import bin_numbers
 from calibstat.resampling.streams import GOLDEN, mix
 
@@ -121,8 +122,10 @@ class KindsOfRows:
 
     def counted(self, names: Sequence[str], samples: dict[str, Sample]) -> CountedRows:
         """Return the kinds."""
-        label, count, _, total, (low, high) = self.table()
+        label, count, key, total, (low, high) = self.table()
         mean = (total / count).clip(low, high)
+        if self.n_cells and not is_single(mean):
+            mean = np.minimum(mean, (key + 1) / self.n_cells)  # of single precision it may be above by rounding
         spread = ((mean - low) * (high - mean)) @ count / count.sum()  # no variance between two ends is larger
         return CountedRows(
             label.astype(np.float64),

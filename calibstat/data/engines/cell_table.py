@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.data.checks import quoted, short
+from calibstat.data.numbered_labels import is_missing
+from calibstat.data.single_precision import is_single
 
 CELLS = 153_600
 COARSE = 2**44  # units of `offsets` in 1; an offset is below 2**27 of them
@@ -84,6 +86,8 @@ def groups_of_table(
     if whole["count"].max() >= MOST_ROWS:
         raise ValueError(f"expected fewer than 2**36 rows in a cell, found {whole['count'].max():,}")
     value = _means(whole, low, high)
+    if not is_single(value):  # what single precision rounded up from the end of its cell is at the end
+        value = np.minimum(value, (whole["cell"] + 1) / CELLS)
     found = {}
     for key in _ascending(place):
         at = place[key]
@@ -126,16 +130,8 @@ def _places(keys: list[list[Any]], size: int) -> dict[tuple[Any, ...], np.ndarra
     """Return for each group where its cells are; all missing keys are None."""
     found: dict[tuple[Any, ...], list[int]] = {}
     for i, key in enumerate(zip(*keys, strict=True) if keys else [()] * size):
-        found.setdefault(tuple(None if _is_missing(entry) else entry for entry in key), []).append(i)
+        found.setdefault(tuple(None if is_missing(entry) else entry for entry in key), []).append(i)
     return {key: np.array(at) for key, at in found.items()}
-
-
-def _is_missing(entry: object) -> bool:
-    """Whether a key is None, NaN or a missing value of pandas, which equals nothing and is not even unequal."""
-    try:
-        return entry is None or bool(entry != entry)
-    except TypeError:
-        return True
 
 
 def _ascending(place: Mapping[tuple[Any, ...], Any]) -> list[tuple[Any, ...]]:

@@ -92,9 +92,10 @@ def _query(frame: object, names: Sequence[str | None], keys: list[str], distinct
         (col("p") * CELLS + 0.5).floor().alias("edge"),  # the rule of bin_of
         (col("p") * 0.0 + CELLS).alias("n_cells"),
     )
-    data = data.with_columns(
-        when(col("p") > col("edge") / col("n_cells")).then(col("edge")).otherwise(col("edge") - 1).alias("b")
-    )
+    data = data.with_columns((col("edge") / col("n_cells")).alias("end"))
+    data = data.with_columns(col("end").cast(nw.Float32).cast(nw.Float64).alias("single"))
+    above = (col("p") > col("end")) & (col("p") != col("single"))  # single precision rounded the edge up to p
+    data = data.with_columns(when(above).then(col("edge")).otherwise(col("edge") - 1).alias("b"))
     data = data.with_columns(when(col("b") < 0).then(lit(0.0)).otherwise(col("b")).alias("b"))
     data = data.with_columns(((col("p") - col("b") / col("n_cells")) * COARSE).alias("above"))
     data = data.with_columns(col("above").floor().alias("coarse"))

@@ -11,15 +11,21 @@ from calibstat.data.engines.cell_table import CELLS, COARSE, FINE, LARGEST_WEIGH
 
 @dataclass(frozen=True)
 class Dialect:
-    """The spelling that a database has for quotes, a double, a 64-bit integer, and the floor of a number from 0."""
+    """The spelling that a database has for quotes, a double, a 64-bit integer, and the floor of a number from 0.
+
+    `single` is the type of single precision, or a double where there is none: rounding to it then changes nothing.
+    """
 
     quote: str = '"'
     double: str = "DOUBLE"
     integer: str = "BIGINT"
+    single: str = "REAL"
     floor: str = "CAST(FLOOR({}) AS {double})"  # FLOOR alone may return a whole number, whose quotients are decimal
 
     def name(self, column: str) -> str:
-        """Return the name of a column in quotes."""
+        """Return the name of a column in quotes; no database takes one with U+0000, which ends a text."""
+        if "\0" in column:
+            raise ValueError(f"expected names of columns without the character U+0000, found {short(column)}")
         escaped = column.replace("\\", "\\\\") if self.integer == "INT64" else column
         doubled = escaped.replace(self.quote, "\\`" if self.integer == "INT64" else self.quote * 2)
         return f"{self.quote}{doubled}{self.quote}"
@@ -33,7 +39,7 @@ DIALECTS = {
     "duckdb": Dialect(),
     "postgres": Dialect(double="DOUBLE PRECISION"),
     "spark": Dialect(quote="`"),
-    "bigquery": Dialect(quote="`", double="FLOAT64", integer="INT64"),
+    "bigquery": Dialect(quote="`", double="FLOAT64", integer="INT64", single="FLOAT64"),
     "snowflake": Dialect(),
     "sqlite": Dialect(double="REAL", integer="INTEGER", floor="CAST(CAST({} AS INTEGER) AS REAL)"),
 }
@@ -73,7 +79,7 @@ def sql(
     Raises
     ------
     ValueError
-        If the dialect or an option is not known, or a name is not a text.
+        If the dialect or an option is not known, a name is not a text, or it has the character U+0000.
 
     Examples
     --------
@@ -87,6 +93,8 @@ def sql(
     for argument, name in {"label": label, "prob": prob, "table": table, "weight": weight}.items():
         if not isinstance(name, str) and not (name is None and argument == "weight"):
             raise ValueError(f"expected {argument}, a name, found {short(name)}")
+    if "\0" in table:
+        raise ValueError(f"expected table without the character U+0000, found {short(table)}")
     d = DIALECTS[dialect]
     keys = [d.name(key) for key in by_columns(by)]
     groups = "".join(f"{key}, " for key in keys)
@@ -105,7 +113,8 @@ def sql(
     edge, above = d.whole(f"p * {CELLS}.0 + 0.5"), f"(p - b / {CELLS}.0) * {COARSE}.0"
     fine = d.whole(f"(above - coarse) * {FINE}.0")
     w = ", w" if weight is not None else ""
-    bins = f"CASE WHEN p > edge / {CELLS}.0 THEN edge WHEN edge > 0 THEN edge - 1.0 ELSE 0.0 END"
+    rounded = f"CAST(CAST(edge / {CELLS}.0 AS {d.single}) AS {d.double})"  # to which single precision rounds an edge
+    bins = f"CASE WHEN p > edge / {CELLS}.0 AND p <> {rounded} THEN edge WHEN edge > 0 THEN edge - 1.0 ELSE 0.0 END"
 
     def total(expression: str, name: str) -> str:
         return f"CAST(SUM({expression}) AS {d.integer}) AS {d.name(name)}"

@@ -122,8 +122,9 @@ def audit(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row, column or group is named), rows are lacking because
-        `y_true` is a `Sample`, the lens does not show a binary outcome, or an argument is out of range.
+        If the data are not as described (the first offending row, column or group is named), there are more than 10,000
+        groups, rows are lacking because `y_true` is a `Sample`, the lens does not show a binary outcome, or an argument
+        is out of range.
 
     Notes
     -----
@@ -191,7 +192,7 @@ def audit(
     y, p = seen.float_rows()
     made = as_groups(groups, y.size, depth=depth, min_rows=min_rows, n_quantiles=n_quantiles)
     # so that draws do not depend on the given order of the rows
-    order, _ = canonical_order([p, made.membership()])
+    order, _ = canonical_order([p, made.membership(np.unique(p, return_inverse=True)[1])])
     y, p = y[order], p[order]
 
     def packed_rows(strata: Strata) -> GroupSums:

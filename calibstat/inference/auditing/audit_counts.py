@@ -37,15 +37,18 @@ def audit_counts(
     Rows of an atom have the same level of each column. Labels of all rows of an atom and a stratum are drawn at once,
     as their sum, so that other numbers are drawn than for the rows themselves, with the same distribution.
     """
-    order = np.lexsort((atom, prediction))
-    atom, prediction, number, ones, shared = (each[order] for each in (atom, prediction, number, ones, shared))
     rows = np.bincount(atom, number)
 
     def size(bits: np.ndarray) -> float:
         return float(rows @ np.unpackbits(bits, count=rows.size))
 
     made = groups_of_levels(levels, rows.size, depth=depth, min_rows=min_rows, size=size)
-    member = np.stack([*made.masks()])
+    # so that draws do not depend on the order of columns and levels
+    atoms = np.argsort(made.membership(np.unique(prediction, return_inverse=True)[1], number, atom), kind="stable")
+    member = np.stack([*made.masks(atoms)])
+    atom = np.argsort(atoms)[atom]
+    order = np.lexsort((atom, prediction))
+    atom, prediction, number, ones, shared = (each[order] for each in (atom, prediction, number, ones, shared))
 
     def sums(strata: Strata) -> AtomSums:
         return AtomSums(prediction, number, atom, strata.stratum, strata.size, member)

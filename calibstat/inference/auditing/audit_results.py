@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.data.named_lens import NamedLens
+from calibstat.digits import settled
+from calibstat.in_order import in_order, without_rounding
 from calibstat.inference.auditing.beyond_results import MOST_PRINTED, Beyond
 from calibstat.inference.auditing.shares_in_words import between, least, percent, points, rows_in_words
 from calibstat.inference.deviation import SLOPE
@@ -117,7 +119,7 @@ class Audit(Result):
     @property
     def order(self) -> np.ndarray:
         """The numbers of all groups, sorted by adjusted p-value, ties by the statistic, the largest first."""
-        return np.lexsort((-self.statistic, self.pvalue_adjusted))
+        return in_order(self.pvalue_adjusted, -without_rounding(self.statistic))
 
     @property
     def found(self) -> np.ndarray:
@@ -146,12 +148,14 @@ class Audit(Result):
         gap = abs(self.error[g])
         shares = f"predicted {percent(self.predicted[g], gap)}, observed {percent(self.observed[g], gap)}"
         if self.is_rare and self.predicted[g] > 0:
-            shares += f", O/E {self.ratio[g]:.2f} ({between(self.ratio_low[g], self.ratio_high[g])})"
-        return f"{shares}, adjusted p = {self.pvalue_adjusted[g]:.2g}"
+            shares += f", O/E {settled(self.ratio[g]):.2f} ({between(self.ratio_low[g], self.ratio_high[g])})"
+        return f"{shares}, adjusted p = {settled(self.pvalue_adjusted[g]):.2g}"
 
     def claim(self, g: int) -> str:
         """Say what the interval and the roots of a group show."""
         claims = []
+        is_significant = self.pvalue_adjusted[g] <= self.level
+        by_slope = self.slope is not None and abs(self.slope[g]) > abs(self.root[g])
         if np.isinf(self.root[g]):
             claims.append("an observed outcome had probability 0")
         if self.low[g] > 0:
@@ -159,9 +163,12 @@ class Audit(Result):
         elif self.high[g] < 0:
             claims.append(f"at least {least(-self.high[g])} too high")
         else:
-            claims.append(f"mean error between {points(self.low[g], -1)} and {points(self.high[g], 1)} points")
-        is_significant = self.pvalue_adjusted[g] <= self.level
-        if is_significant and self.slope is not None and abs(self.slope[g]) > abs(self.root[g]):
+            between = f"between {points(self.low[g], -1)} and {points(self.high[g], 1)} points"
+            least_assumed = (
+                " by an interval that assumes less than the p-value" if is_significant and not by_slope else ""
+            )
+            claims.append(f"mean error {between}{least_assumed}")
+        if is_significant and self.slope is not None and by_slope:
             claims.append(f"predictions {SLOPE[int(self.slope[g] > 0)]}")
         return ", ".join(claims)
 
@@ -174,7 +181,7 @@ class Audit(Result):
         if (1 + self.n_resamples) * self.level < 1:
             return f"No group can be significant: with {self.n_resamples} draws every p-value is above {self.level:g}."
         first = self.order[0]
-        nearest = f"{self.names[first]}, adjusted p = {self.pvalue_adjusted[first]:.2g}"
+        nearest = f"{self.names[first]}, adjusted p = {settled(self.pvalue_adjusted[first]):.2g}"
         where = f"in any of {groups}, as far as {rows_in_words(self.n)} can show"
         return f"No deviation from the predictions is significant {where}. Nearest: {nearest}."
 

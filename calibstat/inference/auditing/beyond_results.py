@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.digits import settled
+from calibstat.in_order import in_order
 from calibstat.inference.auditing.shares_in_words import between, percent, ratio, rows_in_words
 from calibstat.output.wording import level_text
 from calibstat.result import Result
@@ -69,12 +71,17 @@ class Beyond(Result):
     @property
     def order(self) -> np.ndarray:
         """The numbers of all groups but all rows, sorted by p-value."""
-        return 1 + np.lexsort((self.pvalue[1:], self.pvalue_adjusted[1:]))
+        return 1 + in_order(self.pvalue_adjusted[1:], self.pvalue[1:])
 
     @property
     def found(self) -> np.ndarray:
         """The numbers of the groups that deviate otherwise than the other rows, sorted likewise."""
         return self.order[: np.count_nonzero(self.pvalue_adjusted[1:] <= self.level)]
+
+    @property
+    def compared(self) -> np.ndarray:
+        """A mask of the groups that have other rows at neighbouring predictions; nothing is known of the others."""
+        return ~np.isnan(self.odds_ratio) & ~((self.low == 0) & np.isinf(self.high))
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
@@ -97,9 +104,8 @@ class Beyond(Result):
         times = ratio(self.odds_ratio[g])
         odds = f"odds {times} times as high as in the others ({between(self.low[g], self.high[g])})"
         observed = f"observed {percent(self.observed[g], gap)}, {alike}; {odds}"
-        return (
-            f"{self.names[g]} ({rows_in_words(self.rows[g])}): {observed}, adjusted p = {self.pvalue_adjusted[g]:.2g}"
-        )
+        adjusted = f"adjusted p = {settled(self.pvalue_adjusted[g]):.2g}"
+        return f"{self.names[g]} ({rows_in_words(self.rows[g])}): {observed}, {adjusted}"
 
     @property
     def answer(self) -> str:
@@ -110,8 +116,13 @@ class Beyond(Result):
         if found := self.found.size:
             which = f"{found:,} of {groups:,} group{'s' * (groups > 1)} deviate{'s' * (found == 1)}"
             return f"Beyond the total: {which} otherwise than the other rows at the same predictions:"
-        first = self.order[0]
-        nearest = f"{self.names[first]}, adjusted p = {self.pvalue_adjusted[first]:.2g}"
+        if not self.compared.any():
+            return (
+                "Beyond the total: not comparable, because no group has predictions near those of the other rows, with "
+                "both outcomes there."
+            )
+        first = next(g for g in self.order if self.compared[g])
+        nearest = f"{self.names[first]}, adjusted p = {settled(self.pvalue_adjusted[first]):.2g}"
         shown = "no group is shown to deviate otherwise than the other rows at the same predictions"
         return f"Beyond the total: {shown}. Nearest: {nearest}."
 

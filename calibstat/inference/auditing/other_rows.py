@@ -20,7 +20,7 @@ from calibstat.inference.auditing.beyond_results import NULL, Beyond
 from calibstat.inference.p_values import holm
 from calibstat.measures.components.smooth_components import LOGIT
 from calibstat.resampling.poisson_binomial import NEGLIGIBLE, convolve
-from calibstat.resampling.threads import chunks, in_threads
+from calibstat.resampling.threads import announced_pieces, chunks
 from calibstat.result import read_only
 
 MOST = 32  # neighbouring rows that share an amount; of few rows about as many as there are strata
@@ -29,6 +29,7 @@ WIDE = 64  # numbers of rows, up to which neighbouring strata are joined: a few 
 LEAST = 1e-20  # the smallest p-value that is told from smaller ones
 STEPS, SETTLED = 12, 1e-9  # of Newton's method, whose error after a step is about the square of the step
 SMALL = 1e-3  # p-values down to it lie within four standard deviations, so far from the ends that are cut off
+GROUPS_AT_ONCE = 16  # after which it is known how long all take
 FAR = 60.0  # log-odds; further out a frequency is 0 or 1 to the last bit
 
 Tails: TypeAlias = Callable[[float], tuple[float, float]]  # of theta: chances of at least, and of at most, so many rows
@@ -207,7 +208,9 @@ def against_other_rows(
             found.append((rows.sum(), ones, *neighbours.compare(rows, ones, tail)))
         return found
 
-    parts = in_threads(compared, chunks(len(names) - 1, n_jobs), n_jobs) if len(names) > 1 else []
+    what = f"the comparison of {len(names) - 1:,} groups with the other rows; fewer groups or n_jobs=-1 take less"
+    pieces = chunks(len(names) - 1, n_jobs, GROUPS_AT_ONCE) if len(names) > 1 else []
+    parts = announced_pieces(compared, pieces, n_jobs, what)
     of_all = (count.sum(), positives.sum(), *[math.nan] * 5)
     rows, ones, expected, log_odds, low, high, pvalue = np.array([of_all, *(each for part in parts for each in part)]).T
     return Beyond(

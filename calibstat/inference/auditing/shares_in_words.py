@@ -6,7 +6,10 @@ import math
 
 import numpy as np
 
+from calibstat.digits import settled
+
 ROUNDING = 1e-9  # of a number that is rounded up or down
+NOTHING = 1e-12  # a gap below it comes from rounding
 MOST_DIGITS = 4  # behind the point of a ratio
 
 
@@ -17,19 +20,20 @@ def rows_in_words(n: int | np.integer) -> str:
 
 def percent(share: float, gap: float) -> str:
     """Write a share as a percentage, to the first digit in which a gap shows, and one below 1 % to two digits."""
-    small = min(each for each in (gap, share / 10 if share < 0.01 else 1.0, 1.0) if each > 0)
+    share, gap = settled(share), settled(gap)
+    small = min(each for each in (gap, share / 10 if share < 0.01 else 1.0, 1.0) if each > NOTHING)
     digits = min(max(-math.floor(math.log10(100 * small)), 0), 4)
-    return f"{100 * share:.{digits}f} %"
+    return f"{settled(100 * share):.{digits}f} %"
 
 
 def points(share: float, away: int) -> str:
     """Write a share in points of a percentage, to two digits, rounded down (-1) or up (1), with its sign."""
-    exact = 100 * share
-    if exact == 0:
+    exact = 100 * settled(share)
+    if abs(exact) <= NOTHING:
         return "0"
     unit = 10.0 ** (math.floor(math.log10(abs(exact))) - 1)
     rounded = (math.ceil(exact / unit - ROUNDING) if away > 0 else math.floor(exact / unit + ROUNDING)) * unit
-    return f"{rounded:+.6g}".replace("-", "−") if rounded else "0"
+    return f"{settled(rounded):+.6g}".replace("-", "−") if rounded else "0"
 
 
 def least(share: float) -> str:
@@ -45,11 +49,12 @@ def ratio(value: float, away: int = 0) -> str:
     """
     if math.isinf(value):
         return "∞"
+    value = settled(value)
     small = 0 < value < 0.1
     digits = min(1 - math.floor(math.log10(value)), MOST_DIGITS) if small else 2 if value < 10 else 0
-    exact = value * 10**digits
+    exact = settled(value * 10**digits)
     whole = math.ceil(exact - ROUNDING) if away > 0 else math.floor(exact + ROUNDING) if away else round(exact)
-    return f"{whole / 10**digits:,.{digits}f}"
+    return f"{settled(whole / 10**digits):,.{digits}f}"
 
 
 def between(low: float, high: float) -> str:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.named_lens import NamedLens
+from calibstat.digits import settled
+from calibstat.in_order import in_order, without_rounding
 from calibstat.inference.bands.bands import BANDS, CALIBRATED
 from calibstat.inference.bands.reliability_bands import Steps
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
@@ -162,7 +164,7 @@ class Reliability(NotedResult):
     def _of_bins(self) -> str:
         """Say how many bins are outside of the band, and what it promises."""
         bins = self.count.size
-        text = f"Reliability in {bins} {self.strategy} bin{'s' * (bins != 1)}, {self.lens}, n = {self.n:.10g}"
+        text = f"Reliability in {bins} {self.strategy} bin{'s' * (bins != 1)}, {self.lens}, n = {settled(self.n):.10g}"
         text += f" in {self.clusters}" if self.clusters else ""
         if self.band is None or self.band_level is None:
             return f"{text}."
@@ -234,7 +236,7 @@ class ClassWiseReliability(NotedResult):
 
     def worst(self, k: int) -> np.ndarray:
         """Indices of the k classes with the largest errors, largest first; among equals the first class first."""
-        return np.argsort(-self.error, kind="stable")[:k]
+        return in_order(-without_rounding(self.error))[:k]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each class."""
@@ -252,9 +254,12 @@ class ClassWiseReliability(NotedResult):
         lines[0] += f"; the {WORST} with the largest ECE:" if many else ":"
         lines += [f"{'class':{width}}  share of rows  mean prediction       ECE"]
         for k in shown:
-            lines += [f"{self.names[k]!s:{width}}  {frequency[k]:13.4f}  {predicted[k]:15.4f}  {self.error[k]:8.4f}"]
+            lines += [
+                f"{self.names[k]!s:{width}}  {settled(frequency[k]):13.4f}  {settled(predicted[k]):15.4f}  "
+                f"{settled(self.error[k]):8.4f}"
+            ]
         if many:
-            lines += [f"and {len(self.names) - WORST} more, each with ECE at most {self.error[shown[-1]]:.4f}"]
+            lines += [f"and {len(self.names) - WORST} more, each with ECE at most {settled(self.error[shown[-1]]):.4f}"]
         lines += self._bands()
         return "\n".join(lines)
 
@@ -343,11 +348,11 @@ class SimplexReliability(NotedResult):
     def __str__(self) -> str:
         cells = self.count.size
         share = self.count / self.count.sum()
-        where = f"{cells} cells, the largest with {share.max():.3g} of the rows" if cells > 1 else "one cell"
+        where = f"{cells} cells, the largest with {settled(share.max()):.3g} of the rows" if cells > 1 else "one cell"
         return (
             f"Reliability of {len(self.names)} classes ({', '.join(map(str, self.names))}), {self.lens}, n = {self.n}, "
             f"in {where} ({self.strategy}).\nThe mean total variation distance between mean prediction and observed "
-            f"frequency is {share @ self.distance:.3g}.{self._of_worst()}"
+            f"frequency is {settled(share @ self.distance):.3g}.{self._of_worst()}"
         )
 
     def _of_worst(self) -> str:
@@ -362,6 +367,8 @@ class SimplexReliability(NotedResult):
             f"{level_text(1 - self.band_level)}."
         )
         return (
-            f"\nThe largest of the distances of average outcome probabilities in a cell is between {low:.3g} and "
-            f"{high:.3g}, with probability at least {level_text(self.band_level)} if outcomes are independent.{more}"
+            "\nThe largest of the distances of average outcome probabilities in a cell is between "
+            f"{settled(low):.3g} and "
+            f"{settled(high):.3g}, with probability at least {level_text(self.band_level)} if outcomes are "
+            f"independent.{more}"
         )

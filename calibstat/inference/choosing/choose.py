@@ -15,6 +15,8 @@ from calibstat.data.checks import check_level, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
+from calibstat.digits import settled
+from calibstat.in_order import first_smallest, in_order
 from calibstat.inference.choosing.condition import Condition
 from calibstat.inference.confidence_interval import honest_ends
 from calibstat.inference.problems.pose import problem_of
@@ -99,7 +101,7 @@ class Choice(NotedResult):
             subject = "The model is not" if many == 1 else f"None of the {many} models is"
             nearest = "" if many == 1 else f" Nearest comes {self.nearest}: {self._ends(self.nearest)}."
             return f"{subject} shown to have {kept}.{nearest}"
-        score = f"{self.best.in_prose} {self.score[self.names.index(self.name)]:.4g}"
+        score = f"{self.best.in_prose} {settled(self.score[self.names.index(self.name)]):.4g}"
         if many == 1:
             return f"Chosen: {self.name} ({score}), which is shown to have {kept}."
         several = int(self.shown.sum())
@@ -108,13 +110,15 @@ class Choice(NotedResult):
 
     def _ends(self, name: str) -> str:
         row = self.high[self.names.index(name)]
-        return ", ".join(f"{_measure(each)} at most {end:.4g}" for each, end in zip(self.conditions, row, strict=True))
+        return ", ".join(
+            f"{_measure(each)} at most {settled(end):.4g}" for each, end in zip(self.conditions, row, strict=True)
+        )
 
     def __str__(self) -> str:
         order = sorted(range(len(self.names)), key=lambda k: (not self.shown[k], self.rank[k]))
         title = self.best.in_prose
         lines = [
-            f"  {self.names[k]}: {title} {self.score[k]:.4g}, {self._ends(self.names[k])}"
+            f"  {self.names[k]}: {title} {settled(self.score[k]):.4g}, {self._ends(self.names[k])}"
             f"{'' if self.shown[k] else ', not shown'}"
             for k in order[:PRINTED]
         ]
@@ -240,7 +244,7 @@ def choose(
         return lambda level: np.array([np.clip(each.high(2 * level), *b) for each, b in zip(ends, bounds, strict=True)])
 
     high, level, shown = step_down(list(named(highs, models).values()), conditions, 1 - confidence_level)
-    rank = np.argsort(np.argsort(-score if criterion.info.larger_is_better else score, kind="stable"))
+    rank = np.argsort(in_order(-score if criterion.info.larger_is_better else score))
     chosen = min(np.flatnonzero(shown), key=lambda k: rank[k], default=None)
     names, first = tuple(models), next(iter(problems.values()))
     over = [max(float(end - each.number) for end, each in zip(row, conditions, strict=True)) for row in high]
@@ -252,7 +256,7 @@ def choose(
         rank=read_only(rank),
         high=read_only(high),
         level=read_only(level),
-        nearest=names[int(np.argmin(over)) if chosen is None else chosen],
+        nearest=names[int(first_smallest(over)) if chosen is None else chosen],
         best=criterion.named,
         conditions=conditions,
         confidence_level=confidence_level,

@@ -10,6 +10,7 @@ from calibstat.bounds.mean_interval import MeanInterval, of_counted_losses
 from calibstat.bounds.square_bound import bound_of_sample
 from calibstat.data.engines.counted_rows import CountedRows
 from calibstat.data.sample import Sample
+from calibstat.digits import settled
 from calibstat.inference.comparing.compare_by_bootstrap import p_value_of_ends
 from calibstat.inference.comparing.compare_by_squares import Kinds, bounds_of_kinds, differences_of_bounds
 from calibstat.inference.comparing.differences import Differences, by_name, zero_if_rounding
@@ -125,6 +126,8 @@ def _note(counted: CountedRows, off: float) -> str:
         return ""
     return (
         f"Rows were counted in {counted.count.size:,} kinds, by the outcome and the cell of each prediction, of width "
-        f"1/{counted.n_cells:,}. The difference is off by at most {off:.1e}. How much it varies, from which the ends "
-        f"of the interval and p are computed, is approximate: for it predictions moved by at most {counted.moved:.1e}."
+        f"1/{counted.n_cells:,}. The difference is off by at most {settled(off):.1e}. How much it varies, from "
+        "which the ends "
+        "of the interval and p are computed, is approximate: for it predictions moved by at most "
+        f"{settled(counted.moved):.1e}."
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.data.named_lens import NamedLens
+from calibstat.digits import settled
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.output.wording import level_text
 from calibstat.result import NotedResult
@@ -100,14 +101,18 @@ class Comparison(NotedResult):
     def __str__(self) -> str:
         several = len(self.pairs) > 1
         rows = f"n = {self.n[0]}" if self.paired else "n = " + " and ".join(map(str, self.n))
-        measured = ", ".join(f"{name} {value:.4g}" for name, value in zip(self.names, self.estimates, strict=True))
+        measured = ", ".join(
+            f"{name} {settled(value):.4g}" for name, value in zip(self.names, self.estimates, strict=True)
+        )
         lines = [f"{self.measure}, {self.lens}, {rows}: {measured}.", *self._errors_in_words()]
         for i, (a, b) in enumerate(self.pairs):
             interval = "" if self.method == "swap" else f", {level_text(self.confidence_level)} confidence interval "
-            interval += "" if self.method == "swap" else f"[{self.low[i]:.4g}, {self.high[i]:.4g}]"
-            adjusted = f", {self.pvalue_adjusted[i]:.3g} adjusted for {len(self.pairs)} pairs" if several else ""
+            interval += "" if self.method == "swap" else f"[{settled(self.low[i]):.4g}, {settled(self.high[i]):.4g}]"
+            adjusted = (
+                f", {settled(self.pvalue_adjusted[i]):.3g} adjusted for {len(self.pairs)} pairs" if several else ""
+            )
             lines.append(
-                f"{a} - {b} = {self.difference[i]:.4g}{interval}; p = {self.pvalue[i]:.3g}{adjusted}."
+                f"{a} - {b} = {settled(self.difference[i]):.4g}{interval}; p = {settled(self.pvalue[i]):.3g}{adjusted}."
                 f"{self._conclusion(i)}"
             )
         kind = "exact" if self.method == "swap" else "approximate"
@@ -118,7 +123,9 @@ class Comparison(NotedResult):
         if self.errors is None or self.errors_low is None or self.errors_high is None:
             return []
         each = zip(self.names, self.errors, self.errors_low, self.errors_high, strict=True)
-        errors = ", ".join(f"{name} {error:.3g} [{low:.3g}, {high:.3g}]" for name, error, low, high in each)
+        errors = ", ".join(
+            f"{name} {settled(error):.3g} [{settled(low):.3g}, {settled(high):.3g}]" for name, error, low, high in each
+        )
         of = ", root mean squares over the classes," if self.lens.reduce else ""
         return [f"Kernel errors{of} with {level_text(self.confidence_level)} confidence intervals: {errors}."]
 
@@ -129,4 +136,4 @@ class Comparison(NotedResult):
         if self.at_least is None or not self.at_least[i] > 0:
             return ""
         better = self.pairs[i][0 if self.difference[i] < 0 else 1]
-        return f" The error of {better} is smaller, by at least {self.at_least[i]:.2g}."
+        return f" The error of {better} is smaller, by at least {settled(self.at_least[i]):.2g}."

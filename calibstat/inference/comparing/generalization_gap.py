@@ -15,6 +15,7 @@ from calibstat.data.checks import options_of, short
 from calibstat.data.labels import labels_or_positive
 from calibstat.data.models import predictions_of_set
 from calibstat.data.predictions import Predictions
+from calibstat.digits import settled
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
@@ -98,17 +99,21 @@ class GeneralizationGap(Result):
         holds = {True: "holds", False: "does not hold"}
         clearly = f", {self.n_clearly_not} of them beyond chance" if self.n_not_overconfident else ""
         return (
-            f"{self.measure} of {self.subject}: {self.test.estimate:.4g} [{self.test.low:.4g}, "
-            f"{self.test.high:.4g}] on n = {self.n_test} test rows, {self.train.estimate:.4g} [{self.train.low:.4g}, "
-            f"{self.train.high:.4g}] on n = {self.n_train} training rows ({level}s).\n"
-            f"Calibration generalization gap {self.gap:.4g} [{self.gap_low:.4g}, {self.gap_high:.4g}]; error gap "
-            f"{self.error_gap:.4g} [{self.error_gap_low:.4g}, {self.error_gap_high:.4g}], from errors "
-            f"{self.error_test:.4g} and {self.error_train:.4g}: the bound {holds[self.bounded]} here.\n"
+            f"{self.measure} of {self.subject}: {settled(self.test.estimate):.4g} [{settled(self.test.low):.4g}, "
+            f"{settled(self.test.high):.4g}] on n = {self.n_test} test rows, {settled(self.train.estimate):.4g} "
+            f"[{settled(self.train.low):.4g}, "
+            f"{settled(self.train.high):.4g}] on n = {self.n_train} training rows ({level}s).\n"
+            f"Calibration generalization gap {settled(self.gap):.4g} [{settled(self.gap_low):.4g}, "
+            f"{settled(self.gap_high):.4g}]; error gap "
+            f"{settled(self.error_gap):.4g} [{settled(self.error_gap_low):.4g}, "
+            f"{settled(self.error_gap_high):.4g}], from errors "
+            f"{settled(self.error_test):.4g} and {settled(self.error_train):.4g}: the bound {holds[self.bounded]} "
+            "here.\n"
             "For the error without bins it follows if the model is over-confident on test rows at every confidence, "
             f"which {holds[self.overconfident]} here (not so in {self.n_not_overconfident} of {self.n_bins} "
             f"bins{clearly}), and if it is at most as confident there as on training rows, which "
-            f"{holds[self.less_confident]} (mean confidence {self.confidence_test:.4g} and "
-            f"{self.confidence_train:.4g}).{self._remarks}"
+            f"{holds[self.less_confident]} (mean confidence {settled(self.confidence_test):.4g} and "
+            f"{settled(self.confidence_train):.4g}).{self._remarks}"
         )
 
     @property

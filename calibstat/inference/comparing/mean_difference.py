@@ -52,8 +52,8 @@ class MeansOfSamples:
         from scipy.special import stdtrit
 
         one, other = self.one, self.other
-        one.need_rows()
-        other.need_rows()
+        if one.is_one_row or other.is_one_row:
+            return one.high(tail) - other.low(lambda: np.empty(0), tail)
         most = max((one.most - one.estimate) / one.n, (other.estimate - other.least) / other.n)
         if np.isinf(most):
             return most

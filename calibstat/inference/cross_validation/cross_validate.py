@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import check_jobs, check_level, cut, described, options_of, quoted, short
-from calibstat.data.clusters import numbered
 from calibstat.data.labels import check_row_names, distinct
+from calibstat.data.numbered_labels import known_outcomes, numbered
 from calibstat.inference.cross_validation.cross_validation_result import CrossValidation, OutOfFold
 from calibstat.inference.cross_validation.feature_rows import count_rows
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator, fit_folds
@@ -57,7 +57,7 @@ def cross_validate(
     y : array_like, shape (n,)
         The outcomes: two numbers or names.
     cv : int, array_like of shape (n,) or (n, R), or splitter
-        The number of folds, dealt at random without `X` and `y`; or the fold of each row, of each of R repeats; or
+        The number of folds, dealt at random, no outcome to one alone; or the fold of each row, of each of R repeats; or
         anything with ``split(X, y, groups)`` that holds out every row once, or once in each repeat. Folds dealt by
         outcomes, as ``StratifiedKFold`` does, hide from the test what it looks for; there is a warning.
     repeats : int, optional
@@ -171,14 +171,9 @@ def cross_validate(
 
 def _outcomes(y: ArrayLike, n: int, pos_label: object) -> tuple[np.ndarray, Any]:
     """Return the outcomes as an array, and the one whose probability is asked for: by default the larger one."""
-    import pandas as pd
-
-    answers = np.asarray(y)
+    answers = known_outcomes(y)
     if answers.shape != (n,):
         raise ValueError(f"expected one outcome for each row of X, shape ({n},), found {described(y)}")
-    missing = np.asarray(pd.isna(answers))
-    if missing.any():
-        raise ValueError(f"expected no missing outcomes, found one in y at row {int(missing.argmax())}")
     outcomes = sorted(distinct(answers))
     if len(outcomes) != 2:
         raise ValueError(f"expected two outcomes in y, found {len(outcomes)}: {quoted(outcomes)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 
 from calibstat.data.checks import described, short
-from calibstat.data.estimators import Classifier, predict
+from calibstat.data.estimators import Classifier, advice_of_model, predict
 from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.progress import announced
 from calibstat.resampling import fit_seeds
@@ -119,8 +119,8 @@ def seeded(model: Estimator, key: np.uint64, number: int, replace: bool) -> Esti
     return model.set_params(**dict(zip(names, seeds, strict=True))) if names else model
 
 
-def check_estimator(estimator: object, what: str) -> None:
-    """Raise unless scikit-learn is installed, and an estimator can be cloned, fitted and asked for probabilities."""
+def check_estimator(estimator: object, what: str, answers: Sequence[str] = ("predict_proba",)) -> None:
+    """Raise unless scikit-learn is installed, and an estimator can be cloned, fitted and asked by one of `answers`."""
     try:
         import sklearn  # noqa: F401
     except ImportError:
@@ -130,11 +130,12 @@ def check_estimator(estimator: object, what: str) -> None:
     if isinstance(estimator, type):
         name = estimator.__name__
         raise ValueError(f"expected an estimator, found the class {name}; make one, {name}()")
-    missing = [name for name in ("get_params", "fit", "predict_proba") if not hasattr(estimator, name)]
-    if missing == ["predict_proba"]:
+    missing = [name for name in ("get_params", "fit") if not hasattr(estimator, name)]
+    if not any(hasattr(estimator, name) for name in answers):
+        missing.append(" or ".join(answers))
+    if missing == [" or ".join(answers)]:
         raise ValueError(
-            f"expected an estimator with predict_proba, found {described(estimator)}; fit it within "
-            "CalibratedClassifierCV of scikit-learn"
+            f"expected an estimator with {missing[0]}, found {described(estimator)}; {advice_of_model(estimator)}"
         )
     if missing:
         raise ValueError(

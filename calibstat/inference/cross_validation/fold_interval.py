@@ -12,6 +12,7 @@ from calibstat.bounds.intervals import Interval, upper_quantile
 from calibstat.bounds.mean_interval import MeanInterval
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import is_among, unknown_name
+from calibstat.digits import settled
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.cross_validation.fold_test import merged, p_values_of_repeats
 from calibstat.inference.cross_validation.folded_problem import (
@@ -68,12 +69,17 @@ class CrossValidatedInterval(ConfidenceInterval):
 
     def __str__(self) -> str:
         what = "mean loss" if self.method == OF_MEAN else "error"
-        bound = f"at most {self.high:.4g}" if self.low <= 0 else f"between {self.low:.4g} and {self.high:.4g}"
+        bound = (
+            f"at most {settled(self.high):.4g}"
+            if self.low <= 0
+            else f"between {settled(self.low):.4g} and {settled(self.high):.4g}"
+        )
         repeats = f", {self.repeats} repeats" if self.repeats > 1 else ""
         remark = f"{self.remark()}\n" if self.remark() else ""
         return (
-            f"{self.measure} = {self.estimate:.4g}, {level_text(self.confidence_level)} confidence interval "
-            f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n} in {self.folds} "
+            f"{self.measure} = {settled(self.estimate):.4g}, {level_text(self.confidence_level)} confidence interval "
+            f"[{settled(self.low):.4g}, {settled(self.high):.4g}] ({self.method}), {self.lens}, n = {self.n} in "
+            f"{self.folds} "
             f"folds{repeats}.\n{self.reservations}With {level_text(self.confidence_level)} confidence the {what} is "
             f"{bound}. {self.scope}\n{remark}Estimand: {self.estimand}"
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult
 
 BY_CHANCE = (
@@ -55,7 +56,8 @@ class CrossValidatedTestResult(CalibrationTestResult):
     def answer(self) -> str:
         """The verdict of the p-value on the models, and what no such test can say."""
         return (
-            f"There is {self.finding}: p = {self.pvalue:.3g} (studied; by theorem p = {self.pvalue_by_theorem:.3g}).\n"
+            f"There is {self.finding}: p = {settled(self.pvalue):.3g} (studied; by theorem p = "
+            f"{settled(self.pvalue_by_theorem):.3g}).\n"
             f"{BY_CHANCE}"
         )
 
@@ -64,8 +66,9 @@ class CrossValidatedTestResult(CalibrationTestResult):
         """The method of the test, and the null hypothesis."""
         repeats = f", {self.repeats} repeats" if self.repeats > 1 else ""
         return (
-            f"Test by {self.measure} = {self.statistic:.4g}, {self.lens}, n = {self.n} in {self.folds} folds{repeats}; "
-            f"{self.why_stopped}, Monte Carlo error of p {self.pvalue_error:.2g}.\n"
+            f"Test by {self.measure} = {settled(self.statistic):.4g}, {self.lens}, n = {self.n} in {self.folds} "
+            f"folds{repeats}; "
+            f"{self.why_stopped}, Monte Carlo error of p {settled(self.pvalue_error):.2g}.\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
 

@@ -28,7 +28,7 @@ class Splitter(Protocol):
 def folds_asked(
     cv: object, repeats: int | None, key: np.uint64, X: object, y: np.ndarray, unit: np.ndarray | None, groups: object
 ) -> np.ndarray:
-    """Return the fold of each row, shape (n, R): dealt at random without `y` and `X`, or as they are given.
+    """Return the fold of each row, shape (n, R): dealt at random, no class of `y` to one alone, or as they are given.
 
     `unit` numbers the group of each row, of which all rows are in one fold.
     """
@@ -39,7 +39,8 @@ def folds_asked(
         if n_units < 2 * n_folds:
             units = "rows" if unit is None else "groups"
             raise ValueError(f"expected at least 2 {units} in each fold, found {n_units} {units} for cv={n_folds}")
-        return repeated_folds(key, n, n_folds, check_whole("repeats", REPEATS if repeats is None else repeats), unit)
+        _need_two_of_each(y, unit)
+        return repeated_folds(key, y, n_folds, check_whole("repeats", REPEATS if repeats is None else repeats), unit)
     if repeats is not None:
         raise ValueError("expected repeats= with a number of folds as cv alone; folds that are given have theirs")
     is_text = isinstance(cv, str)  # which has a split of its own
@@ -48,6 +49,20 @@ def folds_asked(
         for r, column in enumerate(fold.T):
             need_whole("group", column, unit, r if fold.shape[1] > 1 else None)
     return fold
+
+
+def _need_two_of_each(y: np.ndarray, unit: np.ndarray | None) -> None:
+    """Raise unless each class has two rows or, of rows in groups, is in two groups: one is held out, one fitted to."""
+    classes, label = np.unique(y, return_inverse=True)
+    of_unit = np.arange(y.size) if unit is None else unit
+    times = np.bincount(np.unique(np.column_stack((label, of_unit)), axis=0)[:, 0])
+    if times.min() < 2:
+        one, several = ("row", "rows") if unit is None else ("group", "groups")
+        others = ", leave it out or join it with another class" if classes.size > 2 else ""
+        raise ValueError(
+            f"expected at least 2 {several} with each class of y, one to fit to while the other is held out, found 1 "
+            f"{one} with class {short(classes.tolist()[int(times.argmin())])}; give more {several} with it{others}"
+        )
 
 
 def _numbered(cv: object, n: int) -> np.ndarray:

@@ -30,6 +30,7 @@ from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.observations import MulticlassData, Observations
 from calibstat.data.sample import need_counts
+from calibstat.digits import settled
 from calibstat.inference.decomposing.decompose_vectors import METHODS_OF_VECTORS, decompose_vectors, options_of_cells
 from calibstat.inference.problems.binary_problem import sample_in_clusters
 from calibstat.measures.bins import Strategy, bin_cells
@@ -115,16 +116,18 @@ class Decomposition(NotedResult):
         return pd.DataFrame(columns)
 
     def __str__(self) -> str:
-        terms = [f"{'+' if self.signs[name] > 0 else '-'} {name} {part:.4g}" for name, part in self.parts.items()]
+        terms = [
+            f"{'+' if self.signs[name] > 0 else '-'} {name} {settled(part):.4g}" for name, part in self.parts.items()
+        ]
         options = "".join(f", {name}={value!r}" for name, value in self.options.items() if (name, value) != NOT_MOVED)
         text = (
-            f"{self.loss} score {self.score:.4g} = {' '.join(terms).removeprefix('+ ')} "
-            f"({self.method}{options}), {self.lens}, n = {self.n:.10g}."
+            f"{self.loss} score {settled(self.score):.4g} = {' '.join(terms).removeprefix('+ ')} "
+            f"({self.method}{options}), {self.lens}, n = {settled(self.n):.10g}."
         )
         text += f" Infinite: {self.why_infinite}." if self.why_infinite else ""
         if self.low is None or self.high is None or self.confidence_level is None:
             return text
-        ends = ", ".join(f"{name} [{self.low[name]:.4g}, {self.high[name]:.4g}]" for name in self.low)
+        ends = ", ".join(f"{name} [{settled(self.low[name]):.4g}, {settled(self.high[name]):.4g}]" for name in self.low)
         of = "" if self.drawn == "rows" else f" of {self.drawn}"
         return (
             f"{text}\nMiddle {level_text(self.confidence_level)} of {self.n_resamples} bootstrap samples{of}: {ends}.\n"

@@ -12,6 +12,7 @@ from calibstat.bounds.mean_interval import MeanInterval
 from calibstat.data.checks import check_jobs, check_level, check_whole, cut, is_among
 from calibstat.data.sample import Sample
 from calibstat.data.validation import as_rows, check_rows
+from calibstat.digits import settled
 from calibstat.inference.cross_validation.feature_rows import count_rows
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator, fit_folds
 from calibstat.inference.cross_validation.given_folds import folds_asked
@@ -69,15 +70,17 @@ class GroupingLoss(Result):
     def __str__(self) -> str:
         level = level_text(self.confidence_level)
         found = (
-            f"The features know more than the predictions: the grouping loss ({self.loss}) is at least {self.low:.4g} "
-            f"({level} confidence; estimate of a lower bound {self.estimate:.4g})."
+            f"The features know more than the predictions: the grouping loss ({self.loss}) is at least "
+            f"{settled(self.low):.4g} "
+            f"({level} confidence; estimate of a lower bound {settled(self.estimate):.4g})."
             if self.low > 0
             else f"It is not shown that the features know more than the predictions (grouping loss by {self.loss}, "
-            f"estimate of a lower bound {self.estimate:.4g}, {level} confidence)."
+            f"estimate of a lower bound {settled(self.estimate):.4g}, {level} confidence)."
         )
         return (
-            f"{found}\n{self.loss} score {self.score:.4g} = mcb {self.mcb:.4g} + grouping {self.estimate:.4g} + rest "
-            f"{self.rest:.4g}, n = {self.n}, {self.n_folds} folds of {self.estimator}.\n"
+            f"{found}\n{self.loss} score {settled(self.score):.4g} = mcb {settled(self.mcb):.4g} + grouping "
+            f"{settled(self.estimate):.4g} + rest "
+            f"{settled(self.rest):.4g}, n = {self.n}, {self.n_folds} folds of {self.estimator}.\n"
             "There is no upper end: features that were not given, or a better model of these, may know more."
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat import resampling
+from calibstat.digits import writer
 from calibstat.inference.few_labels.guess import GROUPS, groups_of
 from calibstat.inference.few_labels.judged_rows import JudgedRows
 from calibstat.inference.p_values import p_value
@@ -14,7 +15,7 @@ UNLIKELY = 0.01
 DRAWS = 999
 ROUNDING = 1e-12  # of predictions or answers that are all alike
 UNLIKE = (
-    "Warning: labelled rows are not like the others (p = {p:.3g} by their predictions and the judge's answers). If "
+    "Warning: labelled rows are not like the others (p = {p} by their predictions and the judge's answers). If "
     "they were not chosen at random, this answer is wrong; if their chances are known, give inclusion=."
 )
 
@@ -68,4 +69,4 @@ def _whole_clusters(rows: JudgedRows) -> bool:
 
 def design_note(p: float) -> str:
     """Warn if labelled rows are not like the others; empty if they may be."""
-    return UNLIKE.format(p=p) if p <= UNLIKELY else ""
+    return UNLIKE.format(p=writer(".3g")(p)) if p <= UNLIKELY else ""

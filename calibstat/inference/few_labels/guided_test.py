@@ -9,6 +9,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.data.checks import is_among, short
 from calibstat.data.null_hypothesis import EVENT_NULL, Null
+from calibstat.digits import settled
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.few_labels.design_check import design_note, design_p_value
 from calibstat.inference.few_labels.guess import GROUPS, groups_of
@@ -76,9 +77,10 @@ class GuidedTestResult(CalibrationTestResult):
         """The method of the test, its premises, and the null hypothesis."""
         how = "guided by a judge" if self.use == DIRECTION else "with a judge's answers against noise"
         return (
-            f"Test by {self.measure} = {self.statistic:.4g}, {how}, {self.lens}, {self.labelled:,} labelled rows among "
-            f"{self.n:,}; {self.why_stopped}, Monte Carlo error of p {self.pvalue_error:.2g}. Labels alone: "
-            f"p = {self.pvalue_labels_only:.3g}.\n{self.premises}\nNull hypothesis: {self.null_hypothesis}"
+            f"Test by {self.measure} = {settled(self.statistic):.4g}, {how}, {self.lens}, {self.labelled:,} "
+            "labelled rows among "
+            f"{self.n:,}; {self.why_stopped}, Monte Carlo error of p {settled(self.pvalue_error):.2g}. Labels alone: "
+            f"p = {settled(self.pvalue_labels_only):.3g}.\n{self.premises}\nNull hypothesis: {self.null_hypothesis}"
         )
 
     def __str__(self) -> str:

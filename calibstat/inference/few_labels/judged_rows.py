@@ -13,11 +13,12 @@ from calibstat import resampling
 from calibstat.answers_by_model import Answers
 from calibstat.data.checked_rows import Data, Models, named
 from calibstat.data.checks import is_among, quoted, short
-from calibstat.data.clusters import numbered
 from calibstat.data.models import Predicted, named_models
+from calibstat.data.numbered_labels import missing, numbered
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.validation import as_vector, check_all, to_numpy
+from calibstat.digits import settled
 from calibstat.inference.few_labels.guess import Guess
 from calibstat.output.wording import percent
 
@@ -232,22 +233,20 @@ def _checked(
 
 def filled(y_true: object) -> tuple[np.ndarray, np.ndarray]:
     """Return outcomes in which missing ones are replaced by one that was observed, and which were there."""
-    import pandas as pd
-
     array = np.ma.getdata(y_true) if np.ma.isMaskedArray(y_true) else to_numpy(y_true, "y_true")
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.ndim != 1:
         raise ValueError(f"expected y_true of shape (n,) or (n, 1), found shape {array.shape}")
-    missing = np.asarray(pd.isna(array))
+    gone = missing(array)
     if np.ma.isMaskedArray(y_true):
-        missing |= np.ma.getmaskarray(y_true).reshape(array.shape)
-    if missing.all():
+        gone |= np.ma.getmaskarray(y_true).reshape(array.shape)
+    if gone.all():
         raise ValueError("expected labelled rows, found no outcome in y_true")
-    if not missing.any():
-        return array, ~missing
+    if not gone.any():
+        return array, ~gone
     entries = array.tolist()
-    first = entries[int(np.argmin(missing))]
-    return np.array([first if gone else entry for entry, gone in zip(entries, missing, strict=True)]), ~missing
+    first = entries[int(np.argmin(gone))]
+    return np.array([first if none else entry for entry, none in zip(entries, gone, strict=True)]), ~gone
 
 
 def _numbers(name: str, given: object, n: int) -> np.ndarray:
@@ -265,7 +264,7 @@ def _chances(inclusion: object, labelled: np.ndarray) -> np.ndarray:
     if abs(labels - total) > FAR * np.sqrt((chance * (1 - chance)).sum()) + 0.5:
         raise ValueError(
             f"expected inclusion=, chances that add up to about the number of labelled rows, {labels}; found a sum of "
-            f"{total:.6g}"
+            f"{settled(total):.6g}"
         )
     return chance
 
@@ -285,5 +284,5 @@ def noise_in_words(rows: JudgedRows, left: float) -> str:
             "The judge is not used: fewer than 10 labelled rows or clusters have one of the outcomes, or are expected "
             "to have it. Its answers change nothing here."
         )
-    worth = round(equivalent_labels(rows.labels, rows.n, left))
+    worth = round(settled(equivalent_labels(rows.labels, rows.n, left)))
     return f"The judge leaves {percent(left)} of the noise: worth about {worth:,} labels."

@@ -10,6 +10,7 @@ from calibstat.bounds.intervals import ComparableInterval
 from calibstat.bounds.mean_interval import MeanInterval
 from calibstat.bounds.rectified_table import RectifiedRowTable
 from calibstat.bounds.residual_tables import TableOfRows
+from calibstat.digits import settled
 from calibstat.inference.comparing.compare_by_bootstrap import Posed, Upper, differences_of_ends
 from calibstat.inference.comparing.comparison_results import Comparison
 from calibstat.inference.comparing.differences import same_order
@@ -55,7 +56,10 @@ class JudgedComparison(Comparison):
     def __str__(self) -> str:
         only = self.labels_only
         each = zip(only.pairs, only.low, only.high, only.pvalue, strict=True)
-        alone = "; ".join(f"{a} - {b} [{low:.4g}, {high:.4g}], p = {p:.3g}" for (a, b), low, high, p in each)
+        alone = "; ".join(
+            f"{a} - {b} [{settled(low):.4g}, {settled(high):.4g}], p = {settled(p):.3g}"
+            for (a, b), low, high, p in each
+        )
         return (
             f"{super().__str__()}\n{self.labelled:,} labelled rows among {self.n[0]:,}, with a judge. "
             f"Labels alone: {alone}.\n{self.unseen}"

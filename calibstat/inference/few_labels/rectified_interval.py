@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 
 from calibstat.data.clusters import clusters_in_words
+from calibstat.digits import settled
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.few_labels.design_check import design_note, design_p_value
 from calibstat.inference.few_labels.judged_rows import (
@@ -84,9 +85,10 @@ class RectifiedInterval(ConfidenceInterval):
     def __str__(self) -> str:
         only, remark = self.labels_only, self.remark()
         return (
-            f"{self.measure} = {self.estimate:.4g}, {level_text(self.confidence_level)} confidence interval "
-            f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}: {self.labelled:,} labelled rows among "
-            f"{self.n:,}, with a judge. Labels alone: [{only.low:.4g}, {only.high:.4g}].\n"
+            f"{self.measure} = {settled(self.estimate):.4g}, {level_text(self.confidence_level)} confidence interval "
+            f"[{settled(self.low):.4g}, {settled(self.high):.4g}] ({self.method}), {self.lens}: {self.labelled:,} "
+            "labelled rows among "
+            f"{self.n:,}, with a judge. Labels alone: [{settled(only.low):.4g}, {settled(only.high):.4g}].\n"
             f"{self.worth}\n{self.reservations}{f'{remark}{chr(10)}' if remark else ''}Estimand: {self.estimand}\n"
             f"{self.unseen}"
         )

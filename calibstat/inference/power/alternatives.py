@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checks import UnknownOption, is_among, short
+from calibstat.digits import settled
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.generator import Generator
 from calibstat.generators.multiclass_generator import MulticlassGenerator
@@ -108,7 +109,9 @@ def distorted(temperature: float = 1.0, shift: float = 0.0) -> Alternative:
         raise ValueError(f"expected shift finite, found {short(shift)}")
     temperature, shift = float(temperature), float(shift)
     one = Distortion(temperature=1 / temperature, shift=shift)
-    parts = [f"temperature {temperature:.3g}"] * (temperature != 1) + [f"shift {shift:.3g}"] * (shift != 0)
+    parts = [f"temperature {settled(temperature):.3g}"] * (temperature != 1) + [f"shift {settled(shift):.3g}"] * (
+        shift != 0
+    )
 
     def of_predictions(predicted: np.ndarray) -> np.ndarray:
         from scipy.special import expit, logit
@@ -163,7 +166,7 @@ class Family:
         value, calibrated = self.value(strength), self.value(0.0)
         off = abs(value - calibrated)
         finest = min(abs(value), off) or 1.0
-        return f"{self.words} {round(value, 1 - math.floor(math.log10(finest))):.6g}"
+        return f"{self.words} {settled(round(value, 1 - math.floor(math.log10(finest)))):.6g}"
 
     def at(self, strength: float) -> Alternative:
         """Return the alternative of this strength."""

@@ -16,6 +16,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.data.predictions import Predictions
+from calibstat.digits import settled
 from calibstat.inference.power.alternatives import FAMILIES, Family, find_families
 from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, pose_predictions
 from calibstat.inference.power.grouped_predictions import with_few_values
@@ -93,7 +94,7 @@ class DetectableEffect(Result):
         effects = [words for words, is_found in zip(self.words, known, strict=True) if is_found]
         missed = [NAMED[name] for name, is_found in zip(self.family, known, strict=True) if not is_found]
         how = f"with probability {level_text(self.power)} (test by {self.test}, level {level_text(self.level)})"
-        best = f"the largest power seen was {100 * self.largest_power[~known].max():.2g} %" if missed else ""
+        best = f"the largest power seen was {settled(100 * self.largest_power[~known].max()):.2g} %" if missed else ""
         if not effects:
             return f"{rows} no {' or '.join(missed)}{seen}, however large, would have been found {how}; {best}."
         also = f"; no {' or '.join(missed)} would have been, however large ({best})" if missed else ""
@@ -257,7 +258,9 @@ def effects(
     tried = [family.value(x) for family, x in zip(asked, strength, strict=True)]
     effect = np.where(np.isfinite([x for x, _ in searched]), tried, np.inf)
     ece = np.array([test.ece(family.at(x)) for family, x in zip(asked, strength, strict=True)])
-    words = tuple(f"{family.say(x)} (ECE {size:.2g})" for family, x, size in zip(asked, strength, ece, strict=True))
+    words = tuple(
+        f"{family.say(x)} (ECE {settled(size):.2g})" for family, x, size in zip(asked, strength, ece, strict=True)
+    )
     return DetectableEffect(
         family=tuple(family.name for family in asked),
         effect=effect,

@@ -15,7 +15,7 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.measures.components.deviations import Deviations, Diagnostics
 from calibstat.measures.components.local_components import FINEST, Scales
-from calibstat.measures.components.smooth_components import Components, largest_sums, products
+from calibstat.measures.components.smooth_components import Components, products, standardised_sums
 
 NOTHING = 1e-300  # a square to divide by where clusters add nothing
 RARE = 0.25  # an outcome that is less likely in a cluster: without it the squares of the cluster are far too small
@@ -107,10 +107,11 @@ class ClusterDeviations:
         """Return the statistic of sums of residuals in cells, shape (B, m), with these squares of clusters."""
         size = self.components.basis.shape[1]
         roots = products(residual, self.components.basis) / np.sqrt(squares[:size])
-        smooth, components = largest_sums(roots)
         z = self.scales.sums_of(residual) ** 2 / squares[size:]
         scattered, parts, local, cell = self.scales.largest_of(z).T
-        deviations = Deviations(smooth, components, scattered, parts.astype(np.int64), local, cell.astype(np.int64))
+        deviations = Deviations(
+            standardised_sums(roots), scattered, parts.astype(np.int64), local, cell.astype(np.int64)
+        )
         return deviations.statistic
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.in_order import first_largest
 from calibstat.measures.components.local_components import Scales
-from calibstat.measures.components.smooth_components import Components, largest_sums
+from calibstat.measures.components.smooth_components import Components, standardised_sums
 
 MOST_CELLS = 1024  # of equal time; rows in one of them count as if their predictions were equal
 SCATTERED, LOCAL = 1.0, 4.0  # what the two local parts lose, so that all three matter about equally
@@ -78,24 +79,33 @@ def _middles(weight: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Deviations:
-    """The three parts of the statistic for B sets of labels; every array has shape (B,).
+    """The three parts of the statistic for B sets of labels; every array but the first has shape (B,).
 
     Attributes
     ----------
-    smooth, components : ndarray
-        The largest standardised sum of the squared roots of the first components, and how many these are.
+    sums : ndarray, shape (B, D - 1)
+        Standardised sums of the squared roots of the first 2, 3, ... components.
     scattered, parts : ndarray
         The largest standardised sum of the deviances of all cells of a scale, and into how many parts it cuts the time.
     local, cell : ndarray
         The most surprising single cell, as minus the logarithm of its p-value less a penalty, and its number.
     """
 
-    smooth: np.ndarray
-    components: np.ndarray
+    sums: np.ndarray
     scattered: np.ndarray
     parts: np.ndarray
     local: np.ndarray
     cell: np.ndarray
+
+    @property
+    def smooth(self) -> np.ndarray:
+        """The largest of these sums."""
+        return np.asarray(self.sums.max(axis=1))
+
+    @property
+    def components(self) -> np.ndarray:
+        """The number of components of this sum."""
+        return np.asarray(2 + first_largest(self.sums))
 
     @property
     def shares(self) -> np.ndarray:
@@ -187,9 +197,9 @@ class Diagnostics:
         assert self.components is not None
         assert self.scales is not None
         inside, residual = self._inside(positives)
-        smooth, components = largest_sums(self.components.roots_of(residual))
+        sums = standardised_sums(self.components.roots_of(residual))
         scattered, parts, local, cell = self.scales.parts_of(inside).T
-        return Deviations(smooth, components, scattered, parts.astype(np.int64), local, cell.astype(np.int64))
+        return Deviations(sums, scattered, parts.astype(np.int64), local, cell.astype(np.int64))
 
     def statistic(self, residual: np.ndarray) -> np.ndarray:
         """Return the statistic of residuals / n in cells, shape (B, m)."""
@@ -213,7 +223,7 @@ class Diagnostics:
         within = (self.scales.index >= self.scales.begin[cell]) & (self.scales.index < self.scales.end[cell])
         value, rows = self.value[self.inner][within], self.count[self.inner][within]
         return {
-            "kind": KINDS[int(deviations.shares[0].argmax())],
+            "kind": KINDS[int(first_largest(deviations.shares[0]))],
             "smooth": float(deviations.smooth[0]),
             "components": int(deviations.components[0]),
             "scattered": float(deviations.scattered[0]),

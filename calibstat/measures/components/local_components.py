@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from calibstat.compiled import jit, without_numba
+from calibstat.in_order import RELATIVE, first_largest, is_larger
 
 FINEST = 128  # cells at the finest scale
 SCANNED = 64  # cells at the finest scale at which single cells are looked at
@@ -198,13 +199,13 @@ def _largest_in_arrays(deviance: np.ndarray, parts: np.ndarray, aligned: np.ndar
     for first, last in pairwise(np.append(np.flatnonzero(np.diff(parts, prepend=0)), parts.size)):
         z, fixed = deviance[:, first:last], aligned[first:last]
         standardised = (z[:, fixed].sum(axis=1) - fixed.sum()) / np.sqrt(2.0 * fixed.sum())
-        most[standardised > scattered, 1] = parts[first]
+        most[is_larger(standardised, scattered), 1] = parts[first]
         scattered = np.fmax(scattered, standardised)
         if parts[first] <= SCANNED:
             x = np.sqrt(z.max(axis=1) / 2)
             far = x * x + np.log(x * math.sqrt(math.pi)) - np.log1p(-0.5 / (x * x))
             single = np.where(x > _FAR_TAIL, far, -np.log(erfc(x))) - np.log(parts[first])
-            most[:, 3] = np.where(single > local, first + z.argmax(axis=1), most[:, 3])
+            most[:, 3] = np.where(is_larger(single, local), first + first_largest(z), most[:, 3])
             local = np.fmax(local, single)
     most[:, 0], most[:, 2] = scattered, local
 
@@ -223,19 +224,22 @@ def _largest(deviance: np.ndarray, parts: np.ndarray, aligned: np.ndarray, most:
                 total += z
                 seen += 1
             if z > largest:
+                if z - largest > RELATIVE * z:
+                    where = c
                 largest = z
-                where = c
             if c + 1 < parts.size and parts[c + 1] == parts[c]:
                 continue
             standardised = (total - seen) / math.sqrt(2.0 * seen)
             if standardised > scattered:
+                if not standardised - scattered <= RELATIVE * abs(standardised):
+                    most[b, 1] = parts[c]
                 scattered = standardised
-                most[b, 1] = parts[c]
             if parts[c] <= SCANNED:
                 single = _surprise(largest) - math.log(parts[c])
                 if single > local:
+                    if not single - local <= RELATIVE * abs(single):
+                        most[b, 3] = where
                     local = single
-                    most[b, 3] = where
             total, largest = 0.0, -1.0
             seen = 0
         most[b, 0] = scattered

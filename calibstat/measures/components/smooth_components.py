@@ -16,7 +16,7 @@ from calibstat.compiled import jit, without_numba
 FEWEST, MOST = 16, 64  # components
 PER_ROOT_INFORMATION = 8.0  # components for each unit of the root of the information
 CHEAP, PENALTY = 20, 0.2  # sums of more components than these are worth less by this
-VANISHES = 1e-6  # of the norm of a function, below which nothing new is left of it
+VANISHES = 1e-3  # of the norm of a function, below which what is left of it is not the same on every processor
 LOGIT = 1e-6  # predictions are at least this far from 0 and 1 where logits are taken
 TILTS = np.sinh(np.linspace(0, 5, 31)[1:]) / 4  # at which the roots are computed; with both signs, and 0
 
@@ -185,12 +185,11 @@ def _interpolate(x: np.ndarray, score: np.ndarray, root: np.ndarray, value: np.n
             value[b, k] = root[k, low] + min(max(share, 0.0), 1.0) * (root[k, high] - root[k, low])
 
 
-def largest_sums(root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest standardised sum of the first squared roots, and of how many; of roots of shape (B, D)."""
+def standardised_sums(root: np.ndarray) -> np.ndarray:
+    """Return the standardised sums of the first 2, 3, ... squared roots, of shape (B, D - 1) for roots of (B, D)."""
     d = np.arange(1, root.shape[1] + 1)
     sums = np.cumsum(root * root, axis=1)
     sums -= d
     sums /= np.sqrt(2 * d)
     sums -= PENALTY * (d > CHEAP)
-    best = 1 + np.argmax(sums[:, 1:], axis=1)
-    return sums[np.arange(len(sums)), best], best + 1
+    return sums[:, 1:]

@@ -8,11 +8,12 @@ from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, dataclass_transform
 
-from calibstat.data.checks import UnknownOption, described, short, unknown_name
+from calibstat.data.checks import UnknownOption, described, letters, short, unknown_name
 from calibstat.measures.kinds.base import Info, Measure, MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned, Seminorm, Statistic
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.measures.kinds.multiclass_kinds import VectorBinned, VectorStatistic
+from calibstat.measures.kinds.names_elsewhere import advice_of_measure
 
 _REGISTRY: dict[str, type[Measure]] = {}
 _DEFAULTS: dict[type[Measure], Measure] = {}
@@ -171,9 +172,7 @@ def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, A
             'calibstat.summarize(y_true, {"model": y_prob})'
         )
     if not (inspect.isclass(measure) and issubclass(measure, Measure)):
-        raise unknown_name(
-            "a measure", measure, MEASURES, titles={MEASURES[name].info.title: name for name in MEASURES}
-        )
+        raise unknown_measure(measure)
     if not options:
         return _with_defaults(measure)
     known = measure.defaults()
@@ -181,6 +180,13 @@ def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, A
         if option not in known:
             raise UnknownOption(f"measure {measure.name!r}", option, known)
     return measure(**options)
+
+
+def unknown_measure(measure: object) -> ValueError:
+    """Return the error that says what another name of a measure means here, or which known one is spelled like it."""
+    titles = {MEASURES[name].info.title: name for name in MEASURES}
+    advice = "" if letters(measure) in map(letters, titles) else advice_of_measure(measure)
+    return unknown_name("a measure", measure, MEASURES, titles=titles, advice=advice)
 
 
 def _with_defaults(measure: type[Measure]) -> Measure:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.digits import settled
 from calibstat.plots.style import PALETTE
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def draw_correlations(table: pd.DataFrame) -> Figure:
     if len(methods) > 1:
         where = f": below the diagonal {_named(methods[0])}, above it {_named(methods[1])}"
     worst = 2 * table["correlation_se"].max()
-    error = "" if np.isnan(worst) else f"2 standard errors are at most {worst:.2g}; "
+    error = "" if np.isnan(worst) else f"2 standard errors are at most {settled(worst):.2g}; "
     figure.supxlabel(
         f"mean rank correlation of {table['generators'].iloc[0]} models{where}\n{error}{_replicates(table)}",
         fontsize="medium",
@@ -120,7 +121,7 @@ def _heat_map(axes: Axes, matrix: np.ndarray, labels: list[str]) -> None:
         if not np.isnan(value):
             color = "white" if abs(value) > 0.65 else "black"
             style: dict[str, Any] = {"ha": "center", "va": "center", "size": 7, "color": color}
-            axes.text(column, row, f"{round(value, 2) + 0:.2f}", **style)  # + 0: no -0.00
+            axes.text(column, row, f"{settled(round(value, 2) + 0):.2f}", **style)  # + 0: no -0.00
     axes.set_facecolor("0.85")
     axes.grid(visible=False)
     axes.set_xticks(range(len(labels)), labels, rotation=90)
@@ -182,7 +183,7 @@ def _log_axis(axes: Axes) -> None:
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{settled(value):.3g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 

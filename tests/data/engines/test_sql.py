@@ -85,3 +85,11 @@ def test_all_dialects_quote_names_and_sum_whole_numbers(dialect):
 def test_bad_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         cs.sql(**({"label": "y", "prob": "p"} | arguments))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("place", ["label", "prob", "by", "weight", "table"])
+def test_a_name_with_the_end_of_a_text_is_refused(dialect, place):
+    names = {"label": "y", "prob": "p"} | {place: "a\0b"}
+    with pytest.raises(ValueError, match=r"without the character U\+0000, found 'a\\x00b'"):
+        cs.sql(**names, dialect=dialect)

@@ -166,3 +166,12 @@ def test_an_audit_prints_the_groups_beyond_the_total_and_its_table_has_them():
         *(1.718, 1.2345, 2.2222, 0.002)
     ]
     assert "beyond" not in made([0.5]).promise
+
+
+def test_a_significant_group_whose_interval_holds_0_says_why():
+    wide = {"low": np.array([-0.15]), "high": np.array([0.43])}
+    assert made([0.02], **wide).claim(0) == (
+        "mean error between −15 and +43 points by an interval that assumes less than the p-value"
+    )
+    assert made([0.2], **wide).claim(0) == "mean error between −15 and +43 points"
+    assert made([0.02], root=[1.0], slope=[3.0], **wide).claim(0).endswith("points, predictions too close together")

@@ -57,3 +57,17 @@ def test_results_are_read_only_and_plain():
     found = cs.audit(y, p, {"a": np.arange(300) < 100}, n_resamples=19, rng=1)
     assert not any(getattr(found.beyond, name).flags.writeable for name in ("odds_ratio", "low", "high", "pvalue"))
     assert found.to_dict()["beyond.pvalue"][0] is None
+
+
+def test_groups_without_neighbours_are_not_comparable():
+    """Two groups, each of one prediction of its own: no row of one is near a row of the other."""
+    y = (np.random.default_rng(1).random(400) < np.repeat([0.3, 0.6], 200)).astype(int)
+    groups = {"low": np.arange(400) < 200, "high": np.arange(400) >= 200}
+    apart = cs.audit(y, np.repeat([0.2, 0.7], 200), groups, rng=1).beyond
+    assert not apart.compared.any()
+    assert apart.answer.startswith("Beyond the total: not comparable, because no group has predictions near those")
+    assert "Nearest" not in apart.answer
+    assert apart.significant == []
+    shared = cs.audit(y, np.full(400, 0.45), groups, rng=1).beyond
+    assert shared.compared.tolist() == [False, True, True]
+    assert "2 of 2 groups deviate" in shared.answer

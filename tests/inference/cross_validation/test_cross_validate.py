@@ -186,7 +186,10 @@ FORWARD = np.arange(N)[::-1]
         ({"y": Y[1:]}, r"expected one outcome for each row of X, shape \(240,\), found ndarray of shape \(239,\)"),
         ({"y": np.where(np.arange(N) == 5, np.nan, Y)}, "expected no missing outcomes, found one in y at row 5"),
         ({"y": np.arange(N) % 3}, "expected two outcomes in y, found 3: 0, 1, 2"),
-        ({"y": RARE}, "both outcomes among the training rows of each fold, found outcome 0 alone outside of"),
+        (
+            {"y": RARE},
+            "expected at least 2 rows with each class of y, .* found 1 row with class 1; give more rows with it$",
+        ),
         ({"pos_label": "yes"}, "expected pos_label to be one of 0, 1, found 'yes'"),
         ({"estimator": SVC()}, "expected an estimator with predict_proba, found SVC"),
         ({"groups": np.arange(5)}, r"expected one group a row, shape \(240,\)"),

@@ -17,7 +17,7 @@ from calibstat.resampling import key_of, repeated_folds
 KEY = key_of(1)
 X = np.random.default_rng(1).normal(size=(80, 2))
 Y = (X[:, 0] + np.random.default_rng(2).normal(size=80) > 0).astype(int)
-FOLD = repeated_folds(KEY, 80, 4, 2)
+FOLD = repeated_folds(KEY, np.zeros(80), 4, 2)
 FOREST = RandomForestClassifier(5)
 
 

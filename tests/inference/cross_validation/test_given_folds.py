@@ -28,7 +28,7 @@ def asked(cv, repeats=None, y=Y, unit=None, groups=None):
 
 def test_a_number_of_folds_is_dealt_three_times_by_the_seed_alone():
     fold = asked(5)
-    assert fold.tolist() == repeated_folds(KEY, N, 5, 3).tolist()
+    assert fold.tolist() == repeated_folds(KEY, Y, 5, 3).tolist()
     assert all(np.bincount(column).tolist() == [12] * 5 for column in fold.T)
     assert len({tuple(column) for column in fold.T}) == 3
     assert asked(5, y=1 - Y).tolist() == fold.tolist()
@@ -38,6 +38,32 @@ def test_a_number_of_folds_is_dealt_three_times_by_the_seed_alone():
 def test_all_rows_of_a_group_are_dealt_together():
     fold = asked(5, unit=UNIT)
     assert all(len(set(column[u == UNIT])) == 1 for column in fold.T for u in range(15))
+
+
+def test_no_outcome_is_dealt_to_one_fold_alone():
+    rare = np.arange(N) < 2
+    for key in range(40):
+        fold = folds_asked(5, 3, key_of(key), X, rare, None, None)
+        assert (fold[0] != fold[1]).all()
+        assert (np.ptp(folds_asked(5, 3, key_of(key), X, UNIT // 2 == 3, UNIT, None)[24:32], axis=0) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("y", "unit", "found"),
+    [
+        (np.where(np.arange(N) == 7, "yes", "no"), None, "at least 2 rows with each .* found 1 row with class 'yes'"),
+        (
+            np.r_[2, np.arange(N - 1) % 2],
+            None,
+            "found 1 row with class 2; give more rows with it, leave it out or join it",
+        ),
+        (UNIT == 3, UNIT, "at least 2 groups with each .* found 1 group with class True; give more groups with it$"),
+    ],
+)
+def test_an_outcome_that_cannot_be_in_two_folds_is_refused_whatever_the_seed(y, unit, found):
+    for key in range(5):
+        with pytest.raises(ValueError, match=found):
+            folds_asked(5, 3, key_of(key), X, y, unit, None)
 
 
 def test_folds_may_be_numbers_or_names_of_one_repeat_or_more():

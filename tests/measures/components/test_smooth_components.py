@@ -10,10 +10,10 @@ from calibstat.measures.components import smooth_components
 from calibstat.measures.components.smooth_components import (
     Components,
     interpolated,
-    largest_sums,
     orthonormal,
     products,
     roots,
+    standardised_sums,
 )
 
 
@@ -110,11 +110,12 @@ def test_roots_of_tiny_predictions(tiny):
     assert np.all(np.diff(score, axis=1) >= -1e-9)
 
 
-def test_largest_sums():
+def test_standardised_sums():
     """Squares 9, 0, 0, 16: (9 - 2) / 2 = 3.5 for two, (25 - 4) / sqrt 8 = 7.42 for four; from 21 on .2 less."""
-    found, size = largest_sums(np.array([[3.0, 0, 0, 4], [3, 0, 0, 0]]))
+    sums = standardised_sums(np.array([[3.0, 0, 0, 4], [3, 0, 0, 0]]))
+    found, size = sums.max(axis=1), 2 + sums.argmax(axis=1)
     assert np.allclose(found, [21 / math.sqrt(8), 3.5])
     assert size.tolist() == [4, 2]
     late = np.zeros((1, 30))
     late[0, 24] = 10
-    assert np.allclose(largest_sums(late)[0], (100 - 25) / math.sqrt(50) - 0.2)
+    assert np.allclose(standardised_sums(late).max(axis=1), (100 - 25) / math.sqrt(50) - 0.2)

@@ -24,7 +24,7 @@ def test_measures_of_several_classes_have_the_name_of_the_binary_one():
         assert binary.multiclass().named == binary.named
 
 
-def test_results_with_a_measure_and_a_lens_made_of_functions_can_be_pickled():
+def test_results_with_a_measure_and_a_lens_made_of_functions_can_be_pickled(registry):
     scale = 0.5
 
     class Scaled(cs.measures.MeanLoss):

@@ -1,6 +1,8 @@
 """Names of outcomes: labels, the positive one of two, and the columns of frames."""
 
 import inspect
+import sys
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -147,3 +149,14 @@ def test_polars_frames_are_frames(ece):
     assert cs.estimate(pl.Series(Y), pl.Series(P)) == ece
     several = cs.estimate(Y, pl.DataFrame({"a": P, "b": P**2}))
     assert several == cs.estimate(Y, {"a": P, "b": P**2})
+
+
+@pytest.mark.parametrize("there", [[], ["Series"], ["DataFrame"]])
+def test_pandas_of_which_another_thread_has_imported_a_part_has_no_series_yet(there, monkeypatch):
+    part = ModuleType("pandas")
+    for name in there:
+        setattr(part, name, getattr(pd, name))
+    monkeypatch.setitem(sys.modules, "pandas", part)
+    assert cs.estimate(Y, P) == cs.estimate(Y.tolist(), P.tolist())
+    assert cs.BrierMonitor().update(Y, P, P**2).rows == 4
+    assert cs.audit(Y, P, {"first": P < 0.6}, n_resamples=9, rng=1).n == 4

@@ -1,20 +1,25 @@
-"""Tables in text: cells between commas, semicolons or tabs, and JSON lines, as they are or compressed by gzip."""
+"""Tables in text: what kind a file is, and JSON, as it is or compressed by gzip."""
 
 from __future__ import annotations
 
-import csv
+import codecs
 import gzip
+import io
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from calibstat.cli.file_checks import check_size
+from calibstat.cli.file_checks import check_text
+from calibstat.data.checks import short
 
 CELLS, LINES = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson")
+ARRAY = ".json"  # an array of objects, or lines after all
 COMPRESSED = ".gz"
-SEPARATORS = ",;\t"
+UTF8 = "utf-8-sig"  # which reads UTF-8 with and without a byte order mark
+ENCODINGS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # by how a file begins
 PIECE = 2**20  # bytes
+AS_ARRAY = "or an array of objects, such as to_json(orient='records') of pandas writes"
 
 
 def kind_of(file: Path) -> str:
@@ -30,6 +35,11 @@ def opened(file: Path) -> IO[bytes]:
     return gzip.open(file)  # type: ignore[return-value]
 
 
+def encoding_of(begin: bytes) -> str:
+    """Return the encoding of a text that begins so."""
+    return next((name for mark, name in ENCODINGS.items() if begin.startswith(mark)), UTF8)
+
+
 def check_expanded(file: Path) -> None:
     """Raise if a compressed file holds far more than fits its size."""
     if file.suffix.lower() != COMPRESSED:
@@ -38,29 +48,11 @@ def check_expanded(file: Path) -> None:
     with opened(file) as stream:
         while piece := stream.read(PIECE):
             held += len(piece)
-            check_size(file, held)
-
-
-# --- cells -----------------------------------------------------------------------------------------------------------
-
-
-def separator(file: Path) -> str:
-    """Return what separates the cells of a file: a tab in .tsv, and else what makes the most cells of the first line.
-
-    Of two that make as many it is the comma.
-    """
-    if kind_of(file) == ".tsv":
-        return "\t"
-    with opened(file) as stream:
-        line = stream.readline().decode("utf-8-sig", "replace")
-    return max(SEPARATORS, key=lambda each: len(next(csv.reader([line], delimiter=each), [])))
-
-
-# --- JSON lines ------------------------------------------------------------------------------------------------------
+            check_text(file, held)
 
 
 def names_of_lines(file: Path) -> list[str]:
-    """Return the names in the first line of a file of JSON objects, one in each line."""
+    """Return the names in the first object of a file of JSON objects, one in each line, or all in one array."""
     first = next(_objects(file), None)
     if first is None:
         raise ValueError("it is empty")
@@ -78,16 +70,36 @@ def columns_of_lines(file: Path, wanted: Sequence[str]) -> dict[str, list[Any]]:
 
 def _objects(file: Path) -> Iterator[dict[str, Any]]:
     with opened(file) as stream:
-        for number, line in enumerate(stream):
+        encoding = encoding_of(stream.read(2))
+    with opened(file) as stream, io.TextIOWrapper(stream, encoding) as lines:
+        if kind_of(file) == ARRAY and (text := lines.read()).lstrip().startswith("["):
+            yield from _objects_of_array(text)
+            return
+        lines.seek(0)
+        advice = f"; {AS_ARRAY}" if kind_of(file) == ARRAY else ""
+        for number, line in enumerate(lines):
             if not line.strip():
                 continue
             try:
-                found = json.loads(line.decode("utf-8-sig"), object_pairs_hook=_once)
+                found = json.loads(line, object_pairs_hook=_once)
             except ValueError as error:
-                raise ValueError(f"expected one JSON object a line, found in line {number + 1}: {error}") from None
+                raise ValueError(
+                    f"expected one JSON object a line, found in line {number + 1}: {error}{advice}"
+                ) from None
             if not isinstance(found, dict):
                 raise ValueError(f"expected one JSON object a line, found {line[:40]!r} in line {number + 1}")
             yield found
+
+
+def _objects_of_array(text: str) -> Iterator[dict[str, Any]]:
+    try:
+        found = json.loads(text, object_pairs_hook=_once)
+    except ValueError as error:
+        raise ValueError(f"expected an array of JSON objects, found {error}") from None
+    for number, each in enumerate(found):
+        if not isinstance(each, dict):
+            raise ValueError(f"expected an array of JSON objects, found {short(each, 40)} at row {number}")
+        yield each
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

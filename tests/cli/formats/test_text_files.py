@@ -9,9 +9,9 @@ import pytest
 
 import calibstat as cs
 from calibstat.cli import file_checks
+from calibstat.cli.formats.text_files import check_expanded, kind_of
 from calibstat.cli.input_files import columns_of, read_data, read_models, read_rows
 from calibstat.cli.reading import Reading
-from calibstat.cli.text_files import check_expanded, kind_of, separator
 
 RANDOM = np.random.default_rng(1)
 P = RANDOM.random(50)
@@ -21,7 +21,9 @@ ROWS = pd.DataFrame({"y": (RANDOM.random(50) < P).astype(int), "p, of 1": P, "q"
 def write(folder, name):
     """Write the rows as the name of the file says; numbers keep all their digits."""
     file, kind = folder / name, name.split(".")[1]
-    if kind == "jsonl":
+    if kind == "json":
+        text = json.dumps(ROWS.to_dict("records"), indent=1)
+    elif kind == "jsonl":
         text = "".join(f"{json.dumps(row)}\n" for row in ROWS.to_dict("records"))
     else:
         text = ROWS.to_csv(index=False, sep={"tsv": "\t", "txt": ";"}.get(kind, ","))
@@ -29,7 +31,7 @@ def write(folder, name):
     return file
 
 
-NAMES = ["a.csv", "a.csv.gz", "a.tsv", "a.tsv.gz", "a.txt", "a.jsonl", "a.jsonl.gz"]
+NAMES = ["a.csv", "a.csv.gz", "a.tsv", "a.tsv.gz", "a.txt", "a.jsonl", "a.jsonl.gz", "a.json.gz"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -48,21 +50,41 @@ def test_any_text_has_the_same_rows(name, tmp_path):
     assert (y == 1 - ROWS["y"]).all()
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 @pytest.mark.parametrize(
-    ("name", "text", "found"),
+    "text",
+    ['[{"y": 1, "p": 0.5, "name": "ö"}, {"y": 0, "p": "25 %"}]', '{"y": 1, "p": 0.5}\n\n{"y": 0, "p": 0.25}\n', "[]"],
+)
+def test_json_of_either_form(text, encoding, tmp_path):
+    (tmp_path / "a.json").write_bytes(text.encode(encoding))
+    if text == "[]":
+        with pytest.raises(ValueError, match="it is empty"):
+            columns_of(tmp_path / "a.json")
+    elif "%" in text:
+        with pytest.raises(ValueError, match=r"found '25 %' at row 1 .* behind every number of the column"):
+            read_rows(tmp_path / "a.json", "y", ["p"])
+    else:
+        assert read_rows(tmp_path / "a.json", "y", ["p"])[0][1].tolist() == [0.5, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
     [
-        ("a.csv", "y,p\n", ","),
-        ("a.csv", "y;p\n", ";"),
-        ("a.csv", "y\tp\n", "\t"),
-        ("a.csv", "y\n", ","),
-        ("a.csv", '"a,b,c";d\n', ";"),
-        ("a.csv", "a;b,c\n", ","),
-        ("a.tsv", "a,b,c\n", "\t"),
+        (b'[{"y": 1, "p": 0.5}, 3]', "expected an array of JSON objects, found 3 at row 1"),
+        (b'[{"y": 1, "p": 0.5}', "expected an array of JSON objects, found Expecting"),
+        (b'[{"y": 1, "p": 0.5, "p": 1}]', "found the name 'p' twice"),
+        (
+            b'{\n"y": [1]}',
+            r"expected one JSON object a line, found in line 1: .*; or an array of objects, such as to_json",
+        ),
+        (b'{"y": {"0": 1}, "p": {"0": 0.5}}', r"found nested values \(dict\)"),
+        ('[{"y": 1, "p": 0.5, "ö": 1}]'.encode("latin-1"), "save it as UTF-8"),
     ],
 )
-def test_the_separator_makes_the_most_cells(name, text, found, tmp_path):
-    (tmp_path / name).write_text(text)
-    assert separator(tmp_path / name) == found
+def test_what_is_wrong_with_an_array_is_named(text, found, tmp_path):
+    (tmp_path / "a.json").write_bytes(text)
+    with pytest.raises(ValueError, match=found):
+        read_rows(tmp_path / "a.json", "y", ["p"])
 
 
 def test_kinds_are_told_by_names(tmp_path):
@@ -73,12 +95,12 @@ def test_kinds_are_told_by_names(tmp_path):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ('{"y": 1, "p": 0.5}\n[1]\n', "one JSON object a line, found b'\\[1\\].*' in line 2"),
+        ('{"y": 1, "p": 0.5}\n[1]\n', "one JSON object a line, found '\\[1\\].*' in line 2"),
         ('{"y": 1, "p": 0.5}\n{"y": 1\n', "one JSON object a line, found in line 2"),
         ('{"y": 1, "p": 0.5, "p": 0.6}\n', "the name 'p' twice"),
         ('{"y": 1, "p": 0.5}\n{"y": 1}\n', "found nan in 'p' at row 1"),
         ('{"y": 1, "p": 0.5}\n{"y": 1, "p": [0.5]}\n', "nested values"),
-        ('{"y": 1}\n', "no column 'p'; the file has y"),
+        ('{"y": 1}\n', "no column 'p'; the file has 'y'"),
         ("\n", "it is empty"),
     ],
 )
@@ -101,8 +123,9 @@ def test_a_file_that_expands_too_much_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(file_checks, "LARGEST", 1000)
     file = tmp_path / "a.csv.gz"
     file.write_bytes(gzip.compress(b"y,p\n" + b"0,0.5\n" * 10**5))
-    with pytest.raises(ValueError, match="expected at most"):
-        read_rows(file, "y", ["p"])
+    for read in (lambda: read_rows(file, "y", ["p"]), lambda: columns_of(file)):
+        with pytest.raises(ValueError, match=r"expected at most .* found more; if that is right, unpack it first"):
+            read()
     check_expanded(write(tmp_path, "b.csv"))
 
 

@@ -7,7 +7,7 @@ import pytest
 from command_line import FAST, fails_with, plain_text, run
 
 import calibstat as cs
-from calibstat.cli.array_files import read_arrays
+from calibstat.cli.formats.array_files import read_arrays
 from calibstat.cli.input_files import read_data
 
 pytestmark = pytest.mark.usefixtures("quick_draws")
@@ -66,7 +66,7 @@ def test_what_is_wrong_is_one_line(tmp_path):
     np.savez(tmp_path / "short.npz", y=Y, p=P[1:])
     refused("short.npz", "expected arrays of one length, found 300 in 'y', 299 in 'p'")
     np.savez(tmp_path / "names.npz", y=Y, q=P)
-    refused("names.npz", "no column 'p'; the file has y, q")
+    refused("names.npz", "no column 'p'; the file has 'y', 'q'")
     np.savez(tmp_path / "twice.npz", y=Y, p=np.column_stack((1 - P, P)), p_1=P)
     refused("twice.npz", "expected one column 'p_1', found 2", columns=("--label", "y", "--prob", "p_1"))
     with zipfile.ZipFile(tmp_path / "other.npz", "w") as file:

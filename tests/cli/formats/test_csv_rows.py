@@ -4,8 +4,11 @@ import csv
 
 import pytest
 
-from calibstat.cli import csv_rows
-from calibstat.cli.csv_rows import check_cells
+from calibstat.cli.formats import csv_rows
+from calibstat.cli.formats.cell_format import CellFormat
+from calibstat.cli.formats.csv_rows import check_cells
+
+COMMAS = CellFormat("utf-8-sig", ",", ".", 0)
 
 
 def widest(text):
@@ -43,17 +46,17 @@ def test_surplus_cells_are_found(kind, piece, tmp_path, monkeypatch):
     file = tmp_path / "a.csv"
     file.write_bytes(FILES[kind].encode())
     if not widest(FILES[kind]):
-        check_cells(file, ",")
+        check_cells(file, COMMAS)
         return
     with pytest.raises(ValueError, match=r"found \d at row \d \(rows count from 0\)"):
-        check_cells(file, ",")
+        check_cells(file, COMMAS)
 
 
 def test_rows_of_plain_files_are_not_parsed(tmp_path, monkeypatch):
     parsed, reader = [], csv.reader
     monkeypatch.setattr(csv_rows.csv, "reader", lambda lines, **how: parsed.append(lines) or reader(lines, **how))
     (tmp_path / "a.csv").write_text('"y","p"\n' + "1,0.5\n" * 100)
-    check_cells(tmp_path / "a.csv", ",")
+    check_cells(tmp_path / "a.csv", COMMAS)
     assert parsed == [['"y","p"']]
 
 
@@ -65,7 +68,7 @@ def test_surplus_cells_are_found_beside_a_text_of_any_length(surplus, tmp_path):
     limit = csv.field_size_limit()
     if surplus:
         with pytest.raises(ValueError, match=r"expected rows of 3 cells, .* found 4 at row 1 \(rows count from 0\)"):
-            check_cells(tmp_path / "a.csv", ",")
+            check_cells(tmp_path / "a.csv", COMMAS)
     else:
-        check_cells(tmp_path / "a.csv", ",")
+        check_cells(tmp_path / "a.csv", COMMAS)
     assert csv.field_size_limit() == limit

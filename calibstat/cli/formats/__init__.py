@@ -1,0 +1,1 @@
+"""Files that commands read: text, JSON, Arrow tables and NumPy arrays."""
