@@ -17,6 +17,7 @@ from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions
+from calibstat.in_order import first_largest, without_rounding
 
 MANY_CELLS = 100  # with more cells than this
 ROWS_IN_A_CELL = 3  # so many rows a cell are needed, or the interval of an L1 error says next to nothing
@@ -40,7 +41,7 @@ class SumOverCells(Norm):
         return np.abs(theta).sum(axis=-1)
 
     def witness(self, theta: np.ndarray) -> np.ndarray:
-        return np.asarray(np.sign(theta))
+        return np.asarray(np.sign(without_rounding(theta)))
 
     def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
         return moments.absolute_sum_bound(score)
@@ -59,9 +60,6 @@ class AbsoluteSumInterval(SeminormInterval):
     def check(self) -> None:
         need_rows_in_cells(self.norm.title, int(self.table.n), self.table.full_cells)
 
-    def witness(self, theta: np.ndarray) -> np.ndarray:
-        return self.table.witness_signs(theta)
-
     @cached_property
     def near(self) -> np.ndarray:
         """The cells that may have no error, beside others; none of them if all may, or their noise is the smaller.
@@ -70,7 +68,7 @@ class AbsoluteSumInterval(SeminormInterval):
         """
         near = np.abs(self.theta) < NEAR_SPREADS * self.table.spread
         noise = self.table.spread**2
-        beside = self.theta[~near].round(12).any() and noise[near].sum() >= noise[~near].sum()
+        beside = without_rounding(self.theta[~near]).any() and noise[near].sum() >= noise[~near].sum()
         return np.asarray(near & beside)
 
     def directional(self, theta: np.ndarray) -> Any:
@@ -131,7 +129,7 @@ class SumOverClasses(Norm):
         return self.scale * np.abs(theta).sum(axis=-1)
 
     def witness(self, theta: np.ndarray) -> np.ndarray:
-        return np.asarray(self.scale * np.sign(theta))
+        return np.asarray(self.scale * np.sign(without_rounding(theta)))
 
     def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
         return self.scale * moments.absolute_sum_bound(score)
@@ -150,8 +148,8 @@ class LargestOverClasses(Norm):
     def witness(self, theta: np.ndarray) -> np.ndarray:
         by_class = np.abs(theta).reshape(self.classes, -1).sum(axis=1)
         chosen = np.zeros((self.classes, theta.size // self.classes))
-        chosen[by_class.argmax()] = 1
-        return chosen.ravel() * np.sign(theta)
+        chosen[first_largest(by_class)] = 1
+        return chosen.ravel() * np.sign(without_rounding(theta))
 
     def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
         """Return the largest of the high ends of the classes: the class that is worst in the population is a fixed one.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -11,9 +12,11 @@ import numpy as np
 from calibstat.bounds.absolute_norms import OfClasses, over_cells_of_simplex
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
 from calibstat.bounds.score_bound import ROOT_SLOPES, Allowance, ScoreBound
+from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up
 from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions
+from calibstat.in_order import first_largest, without_rounding
 
 _LAGRANGE_HALVINGS = 40
 
@@ -73,6 +76,13 @@ class RoundNorm(CellNorm):
         """Return for each cell the weights in the dual ball whose product with the residuals is the norm."""
 
     @abstractmethod
+    def widest(self, second: np.ndarray) -> np.ndarray:
+        """Return for each cell weights in the dual ball whose sum has the most variance, or nearly so.
+
+        `second`, shape (C, K, K), holds the second moments of cells.
+        """
+
+    @abstractmethod
     def quadratic_bound(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """Return for each slope a bound of ``w @ total + slope * w @ second @ w`` for all w in the dual ball.
 
@@ -95,6 +105,10 @@ class Euclidean(RoundNorm):
     def witness(self, residual: np.ndarray) -> np.ndarray:
         norm = self(residual)[..., None]
         return np.divide(residual, norm, out=np.zeros_like(residual), where=norm > 0)
+
+    def widest(self, second: np.ndarray) -> np.ndarray:
+        chosen = first_largest(np.diagonal(second, axis1=1, axis2=2))  # one step of the power method from this class
+        return self.witness(second[np.arange(len(second)), chosen])
 
     def quadratic_bound(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """Return the Lagrange bound of each cell, m + sum_k t_k**2 / (4 (m - a_k)), which holds for any m above all a.
@@ -127,10 +141,13 @@ class Largest(RoundNorm):
         return np.abs(residual).max(axis=-1)
 
     def witness(self, residual: np.ndarray) -> np.ndarray:
-        chosen = np.abs(residual).argmax(axis=-1)[..., None]
+        chosen = first_largest(np.abs(residual))[..., None]
         weights = np.zeros_like(residual)
         np.put_along_axis(weights, chosen, np.sign(np.take_along_axis(residual, chosen, -1)), -1)
         return weights
+
+    def widest(self, second: np.ndarray) -> np.ndarray:
+        return self.witness(np.diagonal(second, axis1=1, axis2=2))
 
     def quadratic_bound(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
         # a convex function is largest at a corner of the dual ball, which has one class
@@ -162,9 +179,31 @@ class CellNormInterval(DirectionalInterval):
     def value(self, theta: np.ndarray) -> np.ndarray:
         return self.cell_norm(theta.reshape(*theta.shape[:-1], -1, self.predictions.n_classes)).sum(axis=-1)
 
+    @cached_property
+    def second(self) -> np.ndarray:
+        """The second moments of the residuals in each cell, shape (C, K, K)."""
+        second = np.zeros((*self.total.shape, self.total.shape[1]))
+        order, cells = np.argsort(self.cell, kind="stable"), np.bincount(self.cell)
+        for c, rows in enumerate(np.split(order, np.cumsum(cells)[:-1])):
+            residual = -self.predictions.prob[rows].astype(np.float64)
+            residual[np.arange(rows.size), self.predictions.label[rows]] += 1
+            second[c] = residual.T @ residual
+        return second
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """The weights of cells and classes whose sum with the residuals is the norm, shape (C, K).
+
+        In a cell whose norm is 0 up to rounding they are those with the most variance.
+        """
+        is_zero = without_rounding(self.cell_norm(self.total), self.predictions.n) == 0
+        weights = self.cell_norm.witness(self.total)
+        weights[is_zero] = self.cell_norm.widest(self.second[is_zero])
+        return weights
+
     def by_row(self) -> np.ndarray:
         """Return what each row adds to the sum with the weights of the data, shape (n,)."""
-        weight, label = self.cell_norm.witness(self.total)[self.cell], self.predictions.label
+        weight, label = self.weights[self.cell], self.predictions.label
         return weight[np.arange(label.size), label] - np.einsum("ij,ij->i", weight, self.predictions.prob)
 
     def below(self, tail: float) -> Allowance:
@@ -180,16 +219,24 @@ class CellNormInterval(DirectionalInterval):
         """
         n, norm, total = self.predictions.n, self.cell_norm, self.total
         score = ScoreBound.of_rows(tail).times(norm.largest)
-        value, second, row = float(norm(total).sum()), np.zeros((*total.shape, total.shape[1])), self.by_row()
-        for c, rows in enumerate(
-            np.split(np.argsort(self.cell, kind="stable"), np.cumsum(np.bincount(self.cell))[:-1])
-        ):
-            residual = -self.predictions.prob[rows].astype(np.float64)
-            residual[np.arange(rows.size), self.predictions.label[rows]] += 1
-            second[c] = residual.T @ residual
+        value, second = float(norm(total).sum()), self.second
         most = float(norm.quadratic_bound(np.zeros_like(total), second, np.ones(1)).sum())
         slope = ROOT_SLOPES / (2 * np.sqrt(most)) if most > 0 else np.ones(1)
         bounds = norm.quadratic_bound(total, second, score.z * slope).sum(axis=-1) + score.z / (4 * slope)
         excess = min(float(bounds.min()) - value, score.z * np.sqrt(most))
-        variance, third = float((row**2).sum() - row.sum() ** 2 / n), float((row**3).sum())
-        return (value + float(score.widen(max(excess, 0.0), score.rate(max(variance, 0.0), third)))) / n
+        cells = self._sums_of_cells()
+        sums = Sums(*(part.sum() for part in cells))
+        along = sums._replace(variance=max(float(sums.variance - sums.total**2 / n), 0.0))
+        third = cells._replace(variance=cells.variance - cells.total**2 / n).up_if_unsure(score.z).sum()
+        end = value + score.widen(max(excess, 0.0), score.rate(along.variance, third))
+        return max(float(end), score.of_either_sign(along)) / n
+
+    def _sums_of_cells(self) -> Sums:
+        """Return the sums of cells along their weights, with their moments about 0."""
+        row, weight = self.by_row(), self.weights
+        most, least = (of(axis=1)[self.cell] for of in (weight.max, weight.min))
+        middle = (most + least) / 2 - np.einsum("ij,ij->i", weight[self.cell], self.predictions.prob)
+        skew = np.divide(2 * middle, most - least, out=np.zeros_like(row), where=most > least)
+        low = share_skewed_up(skew) * row**3
+        total, square, cube, up = (np.bincount(self.cell, part, len(weight)) for part in (row, row**2, row**3, low))
+        return Sums(total, square, cube, cancelled(up, cube - up))

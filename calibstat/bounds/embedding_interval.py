@@ -9,8 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
-from calibstat.bounds.joint_moments import largest_eigenvalue
+from calibstat.bounds.joint_moments import largest_eigenpair
 from calibstat.bounds.score_bound import Allowance, ScoreBound
+from calibstat.bounds.skewness import Sums
+from calibstat.in_order import RELATIVE
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,25 +50,35 @@ class EmbeddingInterval(DirectionalInterval):
         """
         n, score = self.theta.size, ScoreBound.of_rows(tail).times(self.largest)
         along, beyond = self._parts
-        total, centred = n * self.estimate, along - along.mean()
-        variance, third = float((centred**2).sum()), float((along**3).sum())
-        excess = np.sqrt((total + score.z * np.sqrt(variance)) ** 2 + score.z**2 * beyond) - total
-        return (total + float(score.widen(excess, score.rate(variance, third)))) / n
+        centred = along - along.mean()
+        sums = Sums(n * self.estimate, float((centred**2).sum()), float((along**3).sum()))
+        excess = np.sqrt((sums.total + score.z * np.sqrt(sums.variance)) ** 2 + score.z**2 * beyond) - sums.total
+        end = sums.total + float(score.widen(excess, score.rate(sums.variance, sums.up_if_unsure(score.z))))
+        return max(end, score.of_either_sign(sums)) / n
 
     @cached_property
     def _parts(self) -> tuple[np.ndarray, float]:
-        """The products of rows with the witness, and the largest variance of products with a rest of norm 1."""
+        """The products of rows with the witness, and the largest variance of products with a rest of norm 1.
+
+        Where the mean is 0 up to rounding the direction of most variance stands for the witness.
+        """
         n = self.theta.size
-        along = np.zeros(n)
-        if self.estimate > 0:
+
+        def centred_products(share: np.ndarray) -> np.ndarray:
+            product = self.products((share - share.mean())[:, None])[:, 0]
+            return np.asarray(product - product.mean())
+
+        if self.estimate > RELATIVE:
             along = self.products(self.theta[:, None])[:, 0] / (n * self.estimate)
+        else:
+            value, vector = largest_eigenpair(centred_products, n)
+            along = np.sqrt(value) * vector
         centred = along - along.mean()
 
         def rest(share: np.ndarray) -> np.ndarray:
-            product = self.products((share - share.mean())[:, None])[:, 0]
-            return product - product.mean() - centred * (centred @ share)
+            return centred_products(share) - centred * (centred @ share)
 
-        return along, largest_eigenvalue(rest, n)
+        return along, largest_eigenpair(rest, n)[0]
 
 
 def of_embedding(products: Callable[[np.ndarray], np.ndarray], n: int, largest: float) -> EmbeddingInterval:

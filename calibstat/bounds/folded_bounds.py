@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.skewness import unsure_spreads
+from calibstat.in_order import RELATIVE
 
-CAP = 2.0  # spreads, or z if larger: by so much at most a true sum exceeds the observed one
-FOLDED_VARIANCE, FOLDED_SQUARES = 1.0, 0.5  # at least, for the absolute value to be nearly a folded normal
+# at least, for the absolute value to be nearly a folded normal; less rounding, because 4 rows at 1/2 have exactly 1
+FOLDED_VARIANCE, FOLDED_SQUARES = 1.0 - RELATIVE, 0.5 - RELATIVE
 MANY_SUMS = 2000  # above it no matrix of their covariances is made
 PRODUCTS = 2e7  # numbers that the sums of all clusters in all cells may hold
 _ZERO_DENSITY = 40.0  # standard deviations from which on a normal density is 0 in double precision
@@ -53,6 +54,8 @@ class AbsoluteSums:
         Which sums are taken for normal variables, whose absolute value is folded; others keep their sign.
     covariance : ndarray, shape (D, D), or None
         Their covariances; the diagonal is not looked at. None if they are 0 or less, for sums of the same sign.
+    sign : ndarray, shape (D,)
+        Their signs, 1 or -1, where covariances are given.
     most : float
         The largest variance of the sum of absolute values.
     """
@@ -61,6 +64,7 @@ class AbsoluteSums:
     variance: np.ndarray
     folded: np.ndarray
     covariance: np.ndarray | None = None
+    sign: np.ndarray | float = 1.0
     most: float = np.inf
 
     def high(self, score: ScoreBound, rate: float) -> float:
@@ -73,7 +77,7 @@ class AbsoluteSums:
         """
         total, fixed = float(np.abs(self.first).sum()), float(np.abs(self.first[~self.folded]).sum())
         spread = self._spread
-        cap = np.abs(self.first[self.folded]) / spread + max(CAP, score.z)
+        cap = np.abs(self.first[self.folded]) / spread + unsure_spreads(score.z)
 
         def least(tau: np.ndarray) -> np.ndarray:
             t = np.minimum(cap, tau[:, None])
@@ -102,7 +106,7 @@ class AbsoluteSums:
         from scipy.special import ndtr
 
         assert self.covariance is not None
-        slope = np.broadcast_to(_sign(self.first), (t.shape[0], self.first.size)).copy()
+        slope = np.broadcast_to(self.sign, (t.shape[0], self.first.size)).copy()
         slope[:, self.folded] *= 2 * ndtr(t) - 1
         curved = _density(t) / self._spread
         covariance = self.covariance - np.diag(np.diag(self.covariance))
@@ -135,15 +139,14 @@ def last_below(function: Callable[[np.ndarray], np.ndarray], target: float, end:
 # --- the high end: clusters ------------------------------------------------------------------------------------------
 
 
-def largest_excess(first: np.ndarray, covariance: np.ndarray, z: float) -> float:
+def largest_excess(first: np.ndarray, sign: np.ndarray, covariance: np.ndarray, z: float) -> float:
     """Return a bound on w @ first + z sqrt(w @ covariance @ w) less the sum of absolute values, over all signs w.
 
-    For every l, the root of a variance q is at most l q + 1 / (4 l), and to change the sign of a cell adds at most a
-    number of its own to l q, so that each cell decides for itself.
+    `sign` holds the signs of the sums. For every l, the root of a variance q is at most l q + 1 / (4 l), and to change
+    the sign of a cell adds at most a number of its own to l q, so that each cell decides for itself.
 
     Statement and argument: docs/proofs.md, section 4.
     """
-    sign = _sign(first)
     along = covariance @ sign
     absolute = np.abs(covariance).sum(axis=1)
     worst = np.sqrt(absolute.sum())
@@ -153,7 +156,3 @@ def largest_excess(first: np.ndarray, covariance: np.ndarray, z: float) -> float
     flips = 2 * z * lam[:, None] * (absolute - sign * along) - np.abs(first)
     bounds = z * lam * (sign @ along) + z / (4 * lam) + 2 * np.maximum(flips, 0).sum(axis=1)
     return float(min(bounds.min(), z * worst))
-
-
-def _sign(first: Any) -> np.ndarray:
-    return np.where(first < 0, -1.0, 1.0)

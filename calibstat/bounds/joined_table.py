@@ -46,6 +46,9 @@ class JoinedTable(TableOfRows):
     def column(self, k: int) -> Column:
         return self.tables[k].cell + self.begin[k], self.tables[k].contribution
 
+    def prediction_of(self, k: int) -> np.ndarray:
+        return self.tables[k].prediction
+
     @property
     def residuals(self) -> JoinedTable:
         """The residuals of the same rows."""

@@ -10,8 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from calibstat.bounds.folded_bounds import MANY_SUMS, PRODUCTS, AbsoluteSums, are_folded, largest_excess
-from calibstat.bounds.moments import Moments, Sums
+from calibstat.bounds.moments import Majorant, Moments
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, signs, skewed_signs
 from calibstat.bounds.unit_sums import UnitSums
 from calibstat.compiled import jit
 from calibstat.data.inner_product import inner
@@ -50,6 +51,10 @@ class JointMoments(Moments):
         return np.asarray(self.sums.powers[2])
 
     @property
+    def low(self) -> np.ndarray:  # type: ignore[override]
+        return self.sums.low
+
+    @property
     def size(self) -> np.ndarray:
         """The number of rows of each unit, or the sum of their weights."""
         return self.sums.size
@@ -72,17 +77,28 @@ class JointMoments(Moments):
 
     def of(self, weights: np.ndarray) -> Sums:
         by_unit = self.sums.by_unit(weights)
+        cubes, up = by_unit**3, share_skewed_up(self.sums.skew(weights))
+        hidden = float(cancelled(inner(up, cubes), inner(1 - up, cubes)))
         if self.sums.units_are_rows:
             total = float(by_unit.sum())
-            return Sums(total, float((by_unit**2).sum()) - total**2 / self.n, float((by_unit**3).sum()))
-        return sums_of_units(by_unit, self.centred(by_unit))
+            return Sums(total, float((by_unit**2).sum()) - total**2 / self.n, float(cubes.sum()), hidden)
+        return sums_of_units(by_unit, self.centred(by_unit))._replace(cancelled=hidden)
 
-    def _sums(self, total: np.ndarray, squares: np.ndarray, cubes: np.ndarray) -> Sums:
-        """Return sums with their moments, from squares and cubes of what units add less what is expected of them."""
+    def _sums(self, total: np.ndarray, squares: np.ndarray, cubes: np.ndarray, up: np.ndarray) -> Sums:
+        """Return sums with their moments, from squares and cubes of what units add less what is expected of them.
+
+        `up` holds the cubes of the units that are skewed upwards.
+        """
+        hidden = cancelled(up, cubes - up)
         if self.sums.units_are_rows:
             mean = total / self.n
             cubes = cubes + 3 * mean * squares + self.n * mean**3
-        return Sums(total, self.factor * squares, cubes)
+        return Sums(total, self.factor * squares, cubes, hidden)
+
+    @cached_property
+    def _up(self) -> np.ndarray:
+        """The share of each unit that is skewed upwards where all weights are 1."""
+        return np.asarray(share_skewed_up(self.sums.skew(np.ones(self.cells))))
 
     def largest(self) -> tuple[float, float]:
         absolute = self.sums.absolute()
@@ -91,10 +107,9 @@ class JointMoments(Moments):
     def prefixes(self) -> Sums:
         cell, unit, contribution = self.sums.entries()
         order = np.argsort(cell, kind="stable")
-        up_to = _prefixes(contribution[order], unit[order], self.size)
+        up_to = _prefixes(contribution[order], unit[order], self.size, self._up)
         last = np.searchsorted(cell[order], np.arange(self.cells), side="right")
-        total, squares, cubes = up_to[:, np.append(0, last)]
-        return self._sums(total, squares, cubes)
+        return self._sums(*up_to[:, np.append(0, last)])
 
     def between(self, ends: np.ndarray) -> Sums:
         cell, unit, contribution = self.sums.entries()
@@ -103,11 +118,16 @@ class JointMoments(Moments):
         parts = np.bincount(begin * units + unit, contribution, (ends.size + 1) * units)
         sums = np.cumsum(parts.reshape(-1, units)[:-1], axis=0)
         total, centred = sums.sum(axis=1), self.centred(sums)
-        product, cubic = centred @ centred.T, centred**2 @ centred.T
-        squares, cubes = np.diag(product), np.diag(cubic)
+        product = centred @ centred.T
+        squares = np.diag(product)
         variance = squares + squares[:, None] - 2 * product
-        third = cubes - cubes[:, None] - 3 * cubic.T + 3 * cubic
-        return self._sums(total - total[:, None], variance, third)
+
+        def cubes_between(share: np.ndarray | float) -> np.ndarray:
+            cubic = centred**2 @ (share * centred).T
+            cubes = np.diag(cubic)
+            return np.asarray(cubes - cubes[:, None] - 3 * cubic.T + 3 * cubic)
+
+        return self._sums(total - total[:, None], variance, cubes_between(1.0), cubes_between(self._up))
 
     @property
     def numbers_per_sum(self) -> float:
@@ -125,7 +145,7 @@ class JointMoments(Moments):
             smoothed = smooth(self.sums.at_cells(share - inner(self.size, share) / self.n))
             return self.centred(self.sums.by_unit(smoothed)) - along * inner(along, share)
 
-        return self.factor * largest_eigenvalue(products, self.size.size)
+        return self.factor * largest_eigenpair(products, self.size.size)[0]
 
     def by_unit(self) -> np.ndarray:
         """Return what each unit adds in each cell, less what its number of rows lets expect, shape (cells, units)."""
@@ -136,14 +156,14 @@ class JointMoments(Moments):
     def largest_spread(self) -> tuple[float, float]:
         return self.factor * float(self.size.max()), math.sqrt(self.factor * inner(self.size, self.size)) / self.n
 
-    def majorant(self) -> Sums:
+    def majorant(self) -> Majorant:
         # a unit's sum is a mean of weights, each as likely as its contribution is large, times the sum of these sizes:
         # the square and the cube of a mean are at most the mean of squares and cubes
         cell, unit, contribution = self.sums.entries()
         size = np.abs(contribution)
         largest = self.sums.absolute()[unit]
         second, third = (np.bincount(cell, size * largest**k, self.cells) for k in (1, 2))
-        return Sums(self.total, self.factor * second, third)
+        return Majorant(self.total, self.factor * second, (third,))
 
     def variances(self) -> np.ndarray:
         """Return the variances from the units that have entries in a cell: most have none."""
@@ -167,36 +187,44 @@ class JointMoments(Moments):
 
         Statement and argument: docs/proofs.md, section 6.
         """
-        total, along, third = self.of(np.where(self.total < 0, -1.0, 1.0))
-        rate, most = float(score.rate(max(along, 0.0), third)), self.largest()[0]
-        widest = score.z * np.sqrt(most)
-        if not self.sums.inverts:
-            few = self.cells <= MANY_SUMS and self.cells * self.numbers_per_sum <= PRODUCTS
-            excess = largest_excess(self.total, self.covariance(), score.z) if few else widest
-            return total + float(score.widen(excess, rate))
         used = np.flatnonzero(self.square)
-        if used.size > MANY_SUMS:
-            return total + float(score.widen(widest, rate))
-        covariance = self.sums.covariance(used)
-        variance = np.maximum(np.diag(covariance), 0.0)
+        few = used.size <= MANY_SUMS and (self.sums.inverts or used.size * self.numbers_per_sum <= PRODUCTS)
+        covariance = self.sums.covariance(used) if few else None
+        first = self.total[used]
+        variance = self.variances()[used] if covariance is None else np.maximum(np.diag(covariance), 0.0)
+        ways = np.ones((2, self.cells))
+        ways[:, used] = signs(first, self.n, None if covariance is None else lambda: covariance)
+        ways[1, used] = skewed_signs(ways[0, used], first, variance, self.cube[used], self.square[used], score.z)
+        sign, along = ways[0, used], [self.of(way) for way in ways]
+        if not self.sums.inverts:  # residuals of all classes of a row add up to 0
+            along.append(self.of(np.ones(self.cells)))
+        rate = max(float(score.rate(max(sums.variance, 0.0), sums.up)) for sums in along[:2])
+        floor = max(score.of_either_sign(sums) for sums in along)
+        most, total = self.largest()[0], float(np.abs(self.total).sum())
+        if covariance is None:
+            return max(total + float(score.widen(score.z * np.sqrt(most), rate)), floor)
+        if not self.sums.inverts:
+            excess = largest_excess(first, sign, covariance, score.z)
+            return max(total + float(score.widen(excess, rate)), floor)
         largest = self.sums.largest_square if self.sums.units_are_rows else np.asarray(self.sums.largest_square)[used]
         folded = are_folded(variance / largest, self.square[used] / largest)
-        return AbsoluteSums(self.total[used], variance, folded, covariance, most).high(score, rate)
+        sums = AbsoluteSums(first, variance, folded, covariance, sign, most)
+        return max(sums.high(score, rate), floor)
 
 
-def largest_eigenvalue(products: Callable[[np.ndarray], np.ndarray], size: int) -> float:
-    """Return the largest eigenvalue of a symmetric matrix, 0 if it is negative, from its products with vectors."""
+def largest_eigenpair(products: Callable[[np.ndarray], np.ndarray], size: int) -> tuple[float, np.ndarray]:
+    """Return the largest eigenvalue of a symmetric matrix, 0 if it is negative, and its vector, from its products."""
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     start = np.cos(np.arange(size))  # any one will do that is no eigenvector
     if size < SMALL:
-        top = np.linalg.eigvalsh(np.array([products(share) for share in np.eye(size)]))[-1]
+        values, vectors = np.linalg.eigh(np.array([products(share) for share in np.eye(size)]))
     elif not products(start).any():
-        return 0.0
+        return 0.0, start
     else:
         operator = LinearOperator((size, size), matvec=products, dtype=np.float64)
-        top = eigsh(operator, k=1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)[0]
-    return max(float(top), 0.0)
+        values, vectors = eigsh(operator, k=1, which="LA", v0=start, tol=1e-4)
+    return max(float(values[-1]), 0.0), vectors[:, -1]
 
 
 def sums_of_units(total: np.ndarray, centred: np.ndarray) -> Sums:
@@ -209,14 +237,15 @@ def sums_of_units(total: np.ndarray, centred: np.ndarray) -> Sums:
 
 
 @jit
-def _prefixes(residual: np.ndarray, unit: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _prefixes(residual: np.ndarray, unit: np.ndarray, size: np.ndarray, up: np.ndarray) -> np.ndarray:
     """Return the sums over the first 0, 1, ... rows, and over clusters of squares and cubes of what is not expected.
 
-    Of a sum S over n rows, a cluster of m rows is expected to hold m S / n.
+    Of a sum S over n rows, a cluster of m rows is expected to hold m S / n. Last come the sums of the same cubes times
+    the share `up` of each cluster.
     """
     rows = residual.size
     n = size.sum()
-    prefix_sums = np.zeros((3, rows + 1))
+    prefix_sums = np.zeros((4, rows + 1))
     cluster = np.zeros(size.size)
     total = 0.0
     x2 = 0.0  # sums over clusters of products of their residuals x and their rows m
@@ -226,9 +255,14 @@ def _prefixes(residual: np.ndarray, unit: np.ndarray, size: np.ndarray) -> np.nd
     x1m2 = 0.0
     m2 = 0.0
     m3 = 0.0
+    u3 = 0.0  # the same of the shares
+    u2m1 = 0.0
+    u1m2 = 0.0
+    um3 = 0.0
     for c in range(size.size):
         m2 += size[c] ** 2
         m3 += size[c] ** 3
+        um3 += up[c] * size[c] ** 3
     for i in range(rows):
         r = residual[i]
         m = size[unit[i]]
@@ -241,8 +275,13 @@ def _prefixes(residual: np.ndarray, unit: np.ndarray, size: np.ndarray) -> np.nd
         x1m1 += r * m
         x2m1 += (after**2 - before**2) * m
         x1m2 += r * m**2
+        u = up[unit[i]]
+        u3 += u * (after**3 - before**3)
+        u2m1 += u * (after**2 - before**2) * m
+        u1m2 += u * r * m**2
         a = total / n
         prefix_sums[0, i + 1] = total
         prefix_sums[1, i + 1] = x2 - 2 * a * x1m1 + a**2 * m2
         prefix_sums[2, i + 1] = x3 - 3 * a * x2m1 + 3 * a**2 * x1m2 - a**3 * m3
+        prefix_sums[3, i + 1] = u3 - 3 * a * u2m1 + 3 * a**2 * u1m2 - a**3 * um3
     return prefix_sums

@@ -170,12 +170,12 @@ def of_units(
     n = float(weight.sum())
     deviation = loss - inner(loss, weight) / n
     by_cluster, centred = (np.bincount(unit, part * weight) for part in (loss, deviation))
-    total, variance, third = sums_of_units(by_cluster, centred)
+    sums = sums_of_units(by_cluster, centred)
     return MeanInterval(
         is_bounded=is_bounded,
-        estimate=total / n,
-        variance=variance,
-        third=third,
+        estimate=sums.total / n,
+        variance=sums.variance,
+        third=sums.third,
         n=n,
         least=ends[0],
         most=ends[1],

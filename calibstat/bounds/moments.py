@@ -17,18 +17,24 @@ import numpy as np
 
 from calibstat.bounds.folded_bounds import AbsoluteSums, are_folded
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, signs
 from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
 
 POWERS = (1, 2, 3, 1, 2, 1)  # of x in x, x**2, x**3 and, of rows with weights w, in x * w, x**2 * w and x * w**2
 
 
-class Sums(NamedTuple):
-    """Weighted sums with their variances and third moments, numbers or arrays of one shape: in rows, not over n."""
+class Majorant(NamedTuple):
+    """Moments of cells that bound the moments of a sum with any weights w in [-1, 1].
 
-    total: Any
-    variance: Any
-    third: Any
+    Its variance is at most ``w**2 @ variance``. What its third moment counts upwards is at most the sum over `thirds`,
+    one for each kind of rows, of the larger one of ``u**3 @ third`` and ``abs(u)**3 @ third`` for some weights u whose
+    absolute values and slopes are not larger than those of w.
+    """
+
+    total: np.ndarray
+    variance: np.ndarray
+    thirds: tuple[np.ndarray, ...]
 
 
 class Moments(ABC):
@@ -40,6 +46,8 @@ class Moments(ABC):
         The number of rows, or the sum of their weights.
     total, square, cube : ndarray, shape (cells,)
         The sums of the contributions in each cell, of their squares and of their cubes.
+    low : ndarray, shape (cells,)
+        The part of the sums of cubes of rows that are skewed upwards, those of rare events.
     factor : float
         The factor that makes sums of squared deviations unbiased for the variance, of clusters.
     """
@@ -48,6 +56,7 @@ class Moments(ABC):
     total: np.ndarray
     square: np.ndarray
     cube: np.ndarray
+    low: np.ndarray
     factor: float = 1.0
 
     @property
@@ -111,12 +120,8 @@ class Moments(ABC):
         """
 
     @abstractmethod
-    def majorant(self) -> Sums:
-        """Return moments of cells that bound the moments of a sum with any weights w in [-1, 1].
-
-        Its variance is at most ``w**2 @ variance``, its third moment at most the larger of ``w**3 @ third`` and
-        ``abs(w)**3 @ third``.
-        """
+    def majorant(self) -> Majorant:
+        """Return moments of cells that bound the moments of a sum with any weights in [-1, 1]."""
 
     @abstractmethod
     def variances(self) -> np.ndarray:
@@ -143,6 +148,8 @@ class SeparableMoments(Moments):
     ----------
     powers : tuple of ndarray, each of shape (cells,)
         The sums of x, x**2 and x**3, and of rows with weights w also of x * w, x**2 * w and x * w**2.
+    low : ndarray, shape (cells,)
+        The part of the sums of x**3 of rows that are skewed upwards.
     sample_weight : ndarray, shape (n_rows,), or None
         The weights of rows, of any order.
     largest_square : ndarray, shape (cells,), or 1
@@ -152,15 +159,18 @@ class SeparableMoments(Moments):
     """
 
     powers: tuple[np.ndarray, ...]
+    low: np.ndarray
     n: float
     largest_third: float
     sample_weight: np.ndarray | None = None
     largest_square: Any = 1.0
 
     @classmethod
-    def of_powers(cls, total: np.ndarray, square: np.ndarray, cube: np.ndarray, n: float) -> SeparableMoments:
+    def of_powers(
+        cls, total: np.ndarray, square: np.ndarray, cube: np.ndarray, n: float, low: np.ndarray | None = None
+    ) -> SeparableMoments:
         """Return the moments of rows without weights, whose residuals are at most 1, so their cubes at most squares."""
-        return SeparableMoments((total, square, cube), n, float(square.sum()))
+        return SeparableMoments((total, square, cube), cube if low is None else low, n, float(square.sum()))
 
     @classmethod
     def of_sample(cls, sample: Sample, cell: np.ndarray | None = None) -> SeparableMoments:
@@ -169,48 +179,59 @@ class SeparableMoments(Moments):
         if kept is not None:
             at = kept.cell if cell is None else cell[kept.cell]
             cells = sample.value.size if cell is None else int(cell[-1]) + 1
-            return cls.of_rows(at, kept.outcome - kept.prediction, cells, kept.weight)
+            return cls.of_rows(at, kept.outcome - kept.prediction, cells, kept.weight, kept.prediction)
         value, positives, negatives = sample.value, sample.positives, sample.count - sample.positives
         powers = [positives * (1 - value) ** k + negatives * (-value) ** k for k in (1, 2, 3)]
-        total, square, cube = powers if cell is None else [np.bincount(cell, power) for power in powers]
-        return cls.of_powers(total, square, cube, float(sample.n))
+        powers.append(share_skewed_up(1 - 2 * value) * powers[2])
+        total, square, cube, low = powers if cell is None else [np.bincount(cell, power) for power in powers]
+        return cls.of_powers(total, square, cube, float(sample.n), low)
 
     @classmethod
     def of_rows(
-        cls, cell: np.ndarray, residual: np.ndarray, cells: int, sample_weight: np.ndarray | None = None
+        cls,
+        cell: np.ndarray,
+        residual: np.ndarray,
+        cells: int,
+        sample_weight: np.ndarray | None = None,
+        prediction: np.ndarray | float = 0.0,
     ) -> SeparableMoments:
         """Return the moments of rows, each with its residual in a cell, and with its weight if rows have any.
 
-        The largest weight of a cell counts as 1 if the cell has no rows, or only weights whose squares are rounded to
-        0.
+        Without predictions all rows are of one kind. The largest weight of a cell counts as 1 if the cell has no rows,
+        or only weights whose squares are rounded to 0.
         """
         if sample_weight is None:
             total, square, cube = (np.bincount(cell, residual**k, cells) for k in (1, 2, 3))
-            return cls.of_powers(total, square, cube, float(cell.size))
+            low = np.bincount(cell, share_skewed_up(1 - 2 * prediction) * residual**3, cells)
+            return cls.of_powers(total, square, cube, float(cell.size), low)
         largest = np.zeros(cells)
         np.maximum.at(largest, cell, sample_weight)
         largest_square = np.where(largest**2 > 0, largest, 1.0) ** 2
-        return cls.of_weighted_columns([(cell, residual * sample_weight)], cells, sample_weight, largest_square)
+        columns = [(cell, residual * sample_weight, prediction)]
+        return cls.of_weighted_columns(columns, cells, sample_weight, largest_square)
 
     @classmethod
     def of_weighted_columns(
         cls,
-        columns: Iterable[tuple[np.ndarray, np.ndarray]],
+        columns: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | float]],
         cells: int,
         sample_weight: np.ndarray,
         largest_square: np.ndarray,
     ) -> SeparableMoments:
         """Return the moments of rows with weights, for sums to which each row adds in one of its columns alone.
 
-        A column holds the cell of each row, and the contribution, which is weight times residual.
+        A column holds the cell of each row, the contribution, which is weight times residual, and the prediction.
         """
         parts, third = [], 0.0
-        for cell, x in columns:
-            terms = x, x**2, x**3, x * sample_weight, x**2 * sample_weight, x * sample_weight**2
+        for cell, x, prediction in columns:
+            low = share_skewed_up(1 - 2 * prediction) * x**3
+            terms = x, x**2, x**3, x * sample_weight, x**2 * sample_weight, x * sample_weight**2, low
             parts.append([np.bincount(cell, part, cells) for part in terms])
             third += float((np.abs(x) ** 3).sum())
+        *powers, low = np.sum(parts, axis=0)
         return SeparableMoments(
-            powers=tuple(np.sum(parts, axis=0)),
+            powers=tuple(powers),
+            low=low,
             n=float(sample_weight.sum()),
             largest_third=third,
             sample_weight=sample_weight,
@@ -224,9 +245,10 @@ class SeparableMoments(Moments):
     def of_cells(self, cells: slice) -> SeparableMoments:
         """Return the moments of sums over these cells alone, in one of which each row adds."""
         if self.sample_weight is None:
-            return SeparableMoments.of_powers(self.total[cells], self.square[cells], self.cube[cells], self.n)
+            total, square, cube = (part[cells] for part in self.powers)
+            return SeparableMoments.of_powers(total, square, cube, self.n, self.low[cells])
         powers = tuple(part[cells] for part in self.powers)
-        return replace(self, powers=powers, largest_square=self.largest_square[cells])
+        return replace(self, powers=powers, low=self.low[cells], largest_square=self.largest_square[cells])
 
     @property
     def total(self) -> np.ndarray:  # type: ignore[override]
@@ -246,20 +268,23 @@ class SeparableMoments(Moments):
         assert self.sample_weight is not None
         return float((self.sample_weight**2).sum()), float((self.sample_weight**3).sum())
 
-    def _sums(self, x: Any, xx: Any, xxx: Any, *shared: Any) -> Sums:
-        """Return sums with their moments from sums of powers."""
+    def _sums(self, up: Any, x: Any, xx: Any, xxx: Any, *shared: Any) -> Sums:
+        """Return sums with their moments from sums of powers, `up` of the cubes of rows that are skewed upwards."""
+        hidden = cancelled(up, xxx - up)
         if not shared:
-            return Sums(x, xx - x**2 / self.n, xxx)
+            return Sums(x, xx - x**2 / self.n, xxx, hidden)
         xw, xxw, xww = shared
         ww, www = self._sizes
         t = x / self.n
-        return Sums(x, xx - 2 * t * xw + t**2 * ww, xxx - 3 * t * xxw + 3 * t**2 * xww - t**3 * www)
+        return Sums(x, xx - 2 * t * xw + t**2 * ww, xxx - 3 * t * xxw + 3 * t**2 * xww - t**3 * www, hidden)
 
     def score(self, tail: float) -> ScoreBound:
         return ScoreBound.of_rows(tail) if self.sample_weight is None else ScoreBound.of_units(self.sample_weight, tail)
 
     def of(self, weights: np.ndarray) -> Sums:
-        sums = self._sums(*(inner(weights**k, part) for k, part in zip(POWERS, self.powers, strict=False)))
+        # with a negative weight rare non-events are the rows that are skewed upwards
+        up = inner(np.maximum(weights, 0) ** 3, self.low) + inner(np.minimum(weights, 0) ** 3, self.cube - self.low)
+        sums = self._sums(up, *(inner(weights**k, part) for k, part in zip(POWERS, self.powers, strict=False)))
         return Sums(*(float(each) for each in sums))
 
     @property
@@ -271,14 +296,14 @@ class SeparableMoments(Moments):
 
     @cached_property
     def _cumulated(self) -> np.ndarray:
-        return np.cumsum([np.append(0.0, part) for part in self.powers], axis=1)
+        return np.cumsum([np.append(0.0, part) for part in (self.low, *self.powers)], axis=1)
 
     def prefixes(self) -> Sums:
         return self._sums(*self._cumulated)
 
     def between(self, ends: np.ndarray) -> Sums:
-        parts = [part[ends] - part[ends, None] for part in self._cumulated]
-        return self._sums(*(np.abs(part) if k == 2 else part for k, part in zip(POWERS, parts, strict=False)))
+        low, *parts = [part[ends] - part[ends, None] for part in self._cumulated]
+        return self._sums(low, *(np.abs(part) if k == 2 else part for k, part in zip(POWERS, parts, strict=False)))
 
     @property
     def numbers_per_sum(self) -> float:
@@ -293,11 +318,11 @@ class SeparableMoments(Moments):
             return 1.0, 0.0
         return float(self.sample_weight.max()), math.sqrt(self._sizes[0]) / self.n
 
-    def majorant(self) -> Sums:
-        return Sums(self.total, self.square, self.cube)
+    def majorant(self) -> Majorant:
+        return Majorant(self.total, self.square, (self.low, self.cube - self.low))
 
     def variances(self) -> np.ndarray:
-        return np.asarray(self._sums(*self.powers).variance)
+        return np.asarray(self._sums(self.low, *self.powers).variance)
 
     def covariance(self) -> np.ndarray:
         if self.sample_weight is None:
@@ -321,6 +346,20 @@ def absolute_sum_bound_of_rows(moments: Moments, score: ScoreBound, largest_squa
     # a larger variance, as of a calibrated model, would take more of the estimate for bias
     variance, square, total = moments.variances(), moments.square, moments.total
     folded = are_folded(variance / largest_square, square / largest_square)
-    _, along, third = moments.of(np.sign(total))
+    sign = signs(total, moments.n)
+    along = moments.of(sign)
     sums = AbsoluteSums(total, np.where(folded, variance, square), folded)
-    return sums.high(score, float(score.rate(max(along, 0.0), third)))
+    third = _third_of_cells(moments, along, sign, score.z)
+    end = sums.high(score, float(score.rate(max(along.variance, 0.0), third)))
+    return max(end, score.of_either_sign(moments.of(np.ones(total.size))))
+
+
+def _third_of_cells(moments: Moments, along: Sums, sign: np.ndarray, z: float) -> float:
+    """Return the third moment of the sum of absolute values, most of it in cells whose sign is not known.
+
+    Statement and argument: docs/proofs.md, section 4.
+    """
+    cube, hidden = moments.cube, cancelled(moments.low, moments.cube - moments.low)
+    cells = Sums(sign * moments.total, moments.variances(), sign * cube, hidden)
+    central = along.third - float(inner(sign, cube))  # of weights: of rows it is 0
+    return float(cells.up_if_unsure(z).sum()) + central

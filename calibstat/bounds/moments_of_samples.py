@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.moments import Moments, Sums, absolute_sum_bound_of_rows
+from calibstat.bounds.moments import Majorant, Moments, absolute_sum_bound_of_rows
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.skewness import Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,10 @@ class MomentsOfSamples(Moments):
         return np.asarray(self._added(lambda each: each.cube))
 
     @property
+    def low(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(self._added(lambda each: each.low))
+
+    @property
     def factor(self) -> float:  # type: ignore[override]
         return max(each.factor for each in self.samples)
 
@@ -85,8 +90,10 @@ class MomentsOfSamples(Moments):
     def largest_spread(self) -> tuple[float, float]:
         raise NotImplementedError("what rectified rows add may be negative")
 
-    def majorant(self) -> Sums:
-        return self._sums(lambda each: each.majorant())
+    def majorant(self) -> Majorant:
+        total, variance, thirds = zip(*(each.majorant() for each in self.samples), strict=True)
+        kinds = tuple(np.sum(of_samples, axis=0) for of_samples in zip(*thirds, strict=True))
+        return Majorant(np.sum(total, axis=0), np.sum(variance, axis=0), kinds)
 
     def variances(self) -> np.ndarray:
         return np.asarray(self._added(lambda each: each.variances()))

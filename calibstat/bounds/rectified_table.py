@@ -100,7 +100,7 @@ class RectifiedTable(Table):
         assert sample.sample_weight is not None
         most = np.full(self.cells, self.largest.min())
         np.maximum.at(most, sample.cell, self.largest)
-        columns = [(sample.cell, sample.contribution)]
+        columns = [(sample.cell, sample.contribution, sample.prediction)]
         return SeparableMoments.of_weighted_columns(columns, self.cells, sample.sample_weight, most**2)
 
     @cached_property

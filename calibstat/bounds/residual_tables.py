@@ -21,8 +21,6 @@ from calibstat.data.sample import Sample
 
 FEW_ROWS = 30  # below it a cell's observed variance is not trusted alone
 ROW_BLOCK = 4096  # so that no array of all rows and classes is made
-DIGITS = 12  # sums of rows are rounded: what is smaller has no sign
-
 
 Order = np.ndarray | slice  # in which rows are put before they are summed
 Column = tuple[np.ndarray, np.ndarray]  # the cell of each row, and what it adds there
@@ -55,8 +53,8 @@ class Table(ABC):
     units_are_rows : bool
         Whether each unit is one row, and not a cluster.
     is_summary : bool
-        Whether the sums are of counts. Of these the bias of absolute sums that draws miss may be negative, and the sign
-        of a sum is taken as it is; of rows the bias counts as at least 0, and signs are those to 12 digits.
+        Whether the sums are of counts. Of these the bias of absolute sums that draws miss may be negative; of rows it
+        counts as at least 0.
     """
 
     n: float
@@ -90,10 +88,6 @@ class Table(ABC):
         Of rows without weights it is made of their counts; of rows with weights and clusters none is used.
         """
         return None
-
-    def witness_signs(self, theta: np.ndarray) -> np.ndarray:
-        """Return the signs of the sums, which are the weights of their absolute sum."""
-        return np.asarray(np.sign(theta if self.is_summary else theta.round(DIGITS)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +174,10 @@ class TableOfRows(Table):
     def column(self, k: int) -> Column:
         """Return the k-th cell of each row, and what the row adds there, both of shape (n_rows,)."""
 
+    @abstractmethod
+    def prediction_of(self, k: int) -> np.ndarray:
+        """Return the prediction of each row for its k-th cell, shape (n_rows,)."""
+
     @cached_property
     def units(self) -> np.ndarray:
         """The number of the cluster of each row, or of the row, shape (n_rows,)."""
@@ -199,7 +197,11 @@ class TableOfRows(Table):
         cell, contribution = (np.concatenate(part) for part in zip(*map(self.column, range(self.columns)), strict=True))
         weight = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
         shared = np.tile(weight / self.columns, self.columns)  # so that a row counts once, however many cells it has
-        return JointMoments(ClusterSums(cell, contribution, np.tile(self.units, self.columns), self.cells, shared))
+        unit, prediction = (
+            np.tile(self.units, self.columns),
+            np.concatenate([self.prediction_of(k) for k in range(self.columns)]),
+        )
+        return JointMoments(ClusterSums(cell, contribution, unit, self.cells, shared, prediction))
 
     @cached_property
     def theta(self) -> np.ndarray:  # type: ignore[override]
@@ -289,7 +291,7 @@ class RowTable(TableOfRows):
         if self.summary is not None and self.unit is None:
             return SeparableMoments.of_sample(self.summary)
         if self.unit is None:
-            return SeparableMoments.of_rows(self.cell, self.residual, self.cells, self.sample_weight)
+            return SeparableMoments.of_rows(self.cell, self.residual, self.cells, self.sample_weight, self.prediction)
         return super().moments
 
     @cached_property
@@ -313,6 +315,9 @@ class RowTable(TableOfRows):
 
     def column(self, k: int) -> Column:
         return self.cell, self.contribution
+
+    def prediction_of(self, k: int) -> np.ndarray:
+        return self.prediction
 
     @property
     def residuals(self) -> RowTable:
@@ -371,8 +376,8 @@ class ClassTable(TableOfRows):
             return JointMoments(self.sums)
         if self.sample_weight is None:
             total, square, cube = self.sums.powers
-            return SeparableMoments.of_powers(total, square, cube, self.n)
-        columns = map(self.column, range(self.columns))
+            return SeparableMoments.of_powers(total, square, cube, self.n, self.sums.low)
+        columns = ((*self.column(k), self.prediction_of(k)) for k in range(self.columns))
         largest = np.asarray(self.sums.largest_square)
         return SeparableMoments.of_weighted_columns(columns, self.cells, self.sample_weight, largest)
 
@@ -386,6 +391,9 @@ class ClassTable(TableOfRows):
 
     def column(self, k: int) -> Column:
         return self.sums.column(k)
+
+    def prediction_of(self, k: int) -> np.ndarray:
+        return self.sums.predictions.prob[:, k].astype(np.float64)
 
     def by_row(self, weights: np.ndarray) -> np.ndarray:
         blocks = (slice(i, i + ROW_BLOCK) for i in range(0, self.n_rows, ROW_BLOCK))

@@ -7,9 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from calibstat.bounds.skewness import Sums
 from calibstat.data.inner_product import inner
 
-CONTROL = 2.0  # events of the largest possible size that are added to what was observed
+UNSEEN = 2.0  # events of the largest possible size that are added to what was observed
 _SPREAD_INTERVALS = 2000  # intervals of standard deviations in each of which the reach is bounded
 ROOT_SLOPES = 2.0 ** (np.arange(16) / 2)  # of lines above the square root, over the tangent at its largest value
 _LINE_SLOPES = 2.0 ** (np.arange(17) / 4)  # of lines, as multiples of the tangent's slope at the largest variance
@@ -81,10 +82,15 @@ class ScoreBound:
 
         Statement and argument: docs/proofs.md, section 1.
         """
-        squares, cubes = CONTROL * self.largest**2, CONTROL * self.largest**3
+        squares, cubes = UNSEEN * self.largest**2, UNSEEN * self.largest**3
         if squares == 0:
             return np.zeros_like(variance)
         return np.minimum((np.maximum(third, 0) + cubes) / (variance + squares), self.cap)
+
+    def spreads(self, variance: float, third: float) -> float:
+        """Return how many standard deviations the reach is, with the two unseen events in the variance too."""
+        squares = variance + UNSEEN * self.largest**2
+        return float(self.widen(self.z, self.rate(variance, third) / np.sqrt(squares))) if squares > 0 else self.z
 
     def widen(self, excess: Any, rate: Any) -> Any:
         """Return how far the bound lies above the sum, where it would lie `excess` above it without skewness."""
@@ -98,6 +104,10 @@ class ScoreBound:
         """
         variance = np.maximum(variance, 0)  # below 0 by rounding
         return self.widen(self.z * np.sqrt(variance), self.rate(variance, third))
+
+    def of_either_sign(self, sums: Sums) -> float:
+        """Return the larger one of the bounds of a sum and of the sum with the other sign."""
+        return max(float(each.total + self.reach(each.variance, each.up)) for each in (sums, sums.negative))
 
     def lines(self, most: float, third: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the slopes and the heights of lines above the reach, as a function of the variance.

@@ -7,7 +7,7 @@ every number of rows. docs/squares.md has the statements, the proofs and what is
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from calibstat.bounds.laplace import laplace_smoothed, laplace_smoothed_within, laplace_square, sum_over_pairs
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, unsure
 from calibstat.compiled import jit
 from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
@@ -45,6 +46,8 @@ class SquareBound:
         The most that a row of any prediction and outcome adds to the estimate, and takes from it.
     alone : float
         What a row of a kind of its own adds in a pair with another such row.
+    plain : tuple of Sums
+        The sums of the residuals of each side, with their moments.
     size : ndarray or None
         The sizes of the independent units: the weights of rows, or the rows of clusters; None of rows without weights.
     hides : ndarray or None
@@ -59,6 +62,7 @@ class SquareBound:
     most: float
     least: float
     alone: float
+    plain: tuple[Sums, ...] = ()
     size: np.ndarray | None = None
     hides: np.ndarray | None = None
 
@@ -69,7 +73,11 @@ class SquareBound:
         largest = self.most + pairs * score.largest * self.alone
         variance = self.linear + (1 + max(score.z / USUAL, 1.0) ** 3) * self.quadratic
         reach = float(score.times(largest).reach(variance, self.third))
-        return self.estimate + reach + score.z**2 * max(self.curvature, 0.0)
+        spreads = max([score.spreads(sums.variance, sums.most) for sums in self.plain], default=score.z)
+        along, steepest = max(self.curvature, 0.0), math.sqrt(max(self.quadratic, 0.0) / 2)
+        # near 0 what units add says little of the direction of the noise
+        unknown = unsure(max(along, steepest), along, math.sqrt(self.linear), 4 * steepest**2, score.z)
+        return self.estimate + reach + score.z**2 * along + (spreads**2 - score.z**2) * float(unknown)
 
     def low(self, tail: float) -> float:
         """Return the end, above the value in the population with probability `tail`."""
@@ -112,6 +120,7 @@ class SquareBound:
             most=max(self.most, other.least),
             least=max(self.least, other.most),
             alone=max(self.alone, other.alone),
+            plain=self.plain + other.plain,
         )
 
 
@@ -211,7 +220,9 @@ def bound_of(
     same = np.zeros(count.size)  # what a row would add in its pairs with its own unit
     size = np.zeros(count.size)  # of the terms of which what a row adds is the sum
     unseen = [_Unseen(), _Unseen()]
+    plain = []
     for side in sides:
+        plain.append(_sum_of_residuals(side, number, by_unit, row_weight))
         smoothed = side.smoothed(count * side.residual)
         own = side.residual if unit is None else side.smoothed_within(unit)
         unseen[side.sign < 0].add(side, smoothed)
@@ -241,9 +252,20 @@ def bound_of(
         most=2 * (unseen[0].up + unseen[1].up) / n**2,
         least=2 * (unseen[0].down + unseen[1].down) / n**2,
         alone=min(max(each.events for each in unseen), 2) / n**2,
+        plain=tuple(plain),
         size=clusters,
         hides=row_weight if rows_hide else None,
     )
+
+
+def _sum_of_residuals(
+    side: Side, number: np.ndarray, by_unit: Callable[[np.ndarray], np.ndarray], weight: np.ndarray
+) -> Sums:
+    """Return the sum of the residuals of a model with its moments; of units the rows count by their weights."""
+    x, size, skew = by_unit(side.residual), by_unit(weight), by_unit(weight * (1 - 2 * side.value))
+    up, cubes = share_skewed_up(skew / size), number * x**3
+    hidden = float(cancelled(inner(up, cubes), inner(1 - up, cubes)))
+    return Sums(inner(number, x), inner(number, x**2), float(cubes.sum()), hidden)
 
 
 class _Unseen:

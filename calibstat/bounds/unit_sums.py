@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.skewness import STEEP, share_skewed_up
 from calibstat.compiled import jit
 from calibstat.data.inner_product import inner
 from calibstat.data.predictions import Predictions
@@ -53,6 +54,18 @@ class UnitSums(ABC):
     def powers(self) -> np.ndarray:
         """The sums over entries of the first three powers of the contributions in each cell, shape (3, cells)."""
 
+    @property
+    @abstractmethod
+    def low(self) -> np.ndarray:
+        """The part of the sums of cubes of entries that are skewed upwards, those of rare events, shape (cells,)."""
+
+    @abstractmethod
+    def skew(self, weights: np.ndarray) -> np.ndarray:
+        """Return how sums of units with these weights of the cells are skewed, from -1 to 1, shape (units,).
+
+        It is 1 - 2 v for the sum of a row at the prediction v of one event.
+        """
+
     @abstractmethod
     def score(self, tail: float) -> ScoreBound:
         """Return the upper bound of a sum with weights in [-1, 1] that is exceeded with probability `tail`."""
@@ -87,6 +100,7 @@ class ClusterSums(UnitSums):
     """Of clusters, or of rows with weights: `unit` numbers the cluster of each row.
 
     Each row has its contribution in a cell. Rows may have a weight, which their residual has been multiplied by.
+    Without predictions all rows are skewed upwards.
     """
 
     units_are_rows: bool = field(default=False, init=False)
@@ -96,6 +110,7 @@ class ClusterSums(UnitSums):
     unit: np.ndarray
     cells: int
     sample_weight: np.ndarray | None = None
+    prediction: np.ndarray | float = 0.0
 
     @cached_property
     def size(self) -> np.ndarray:  # type: ignore[override]
@@ -107,6 +122,18 @@ class ClusterSums(UnitSums):
     @cached_property
     def powers(self) -> np.ndarray:
         return np.array([np.bincount(self.cell, self.contribution**k, self.cells) for k in (1, 2, 3)])
+
+    @property
+    def low(self) -> np.ndarray:
+        return np.bincount(self.cell, share_skewed_up(1 - 2 * self.prediction) * self.contribution**3, self.cells)
+
+    def skew(self, weights: np.ndarray) -> np.ndarray:
+        # rows count by their weights and by how much their outcomes vary, if they are calibrated
+        v = self.prediction
+        weight = weights[self.cell] * (1.0 if self.sample_weight is None else self.sample_weight)
+        weight = weight * np.maximum(v * (1 - v), np.finfo(float).tiny)
+        along, size = (np.bincount(self.unit, part, self.size.size) for part in (weight * (1 - 2 * v), np.abs(weight)))
+        return np.divide(along, size, out=np.zeros_like(size), where=size > 0)
 
     def score(self, tail: float) -> ScoreBound:
         return ScoreBound.of_units(self.size, tail)
@@ -179,8 +206,16 @@ class ClassSums(UnitSums):
         return cell.ravel(), unit, residual.ravel()
 
     @cached_property
-    def powers(self) -> np.ndarray:
+    def _powers_and_low(self) -> np.ndarray:
         return np.asarray(_powers(*self._rows, self.size, self.cells))
+
+    @property
+    def powers(self) -> np.ndarray:
+        return self._powers_and_low[:3]
+
+    @property
+    def low(self) -> np.ndarray:
+        return np.asarray(self._powers_and_low[3])
 
     def score(self, tail: float) -> ScoreBound:
         weight = self.sample_weight
@@ -188,6 +223,9 @@ class ClassSums(UnitSums):
 
     def by_unit(self, weights: np.ndarray) -> np.ndarray:
         return np.asarray(_row_sums(*self._rows, weights)) * self.size
+
+    def skew(self, weights: np.ndarray) -> np.ndarray:
+        return np.asarray(_row_skews(*self._rows, weights))
 
     def absolute(self) -> np.ndarray:
         # in size, the residuals of the classes that did not occur add up to the residual of the class that did
@@ -238,10 +276,10 @@ class ClassSums(UnitSums):
 def _powers(
     prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: int, row_weight: np.ndarray, size: int
 ) -> np.ndarray:
-    """Return the sums of the first three powers of contributions, shape (3, size)."""
+    """Return the sums of the first three powers of contributions, and of cubes that are skewed upwards, (4, size)."""
     n, classes = prob.shape
     shared = index.shape[1] == 1
-    out = np.zeros((3, size))
+    out = np.zeros((4, size))
     for i in range(n):
         for k in range(classes):
             j = index[i, 0 if shared else k] + k * stride
@@ -250,6 +288,7 @@ def _powers(
             out[0, j] += r
             out[1, j] += r * r
             out[2, j] += r * r * r
+            out[3, j] += r * r * r * min(max(STEEP / 2 * (1.0 - 2.0 * v) + 0.5, 0.0), 1.0)
     return out
 
 
@@ -264,6 +303,29 @@ def _row_sums(prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: in
             v = float(prob[i, k])
             r = 1.0 - v if label[i] == k else -v
             out[i] += weight[index[i, 0 if shared else k] + k * stride] * r
+    return out
+
+
+@jit
+def _row_skews(prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: int, weight: np.ndarray) -> np.ndarray:
+    """Return for each row how far the middle of the weights of its classes lies above their mean, over half the range.
+
+    The sum of a row is the weight of the class that occurs less their mean.
+    """
+    n, classes = prob.shape
+    shared = index.shape[1] == 1
+    out = np.zeros(n)
+    for i in range(n):
+        least = np.inf
+        most = -np.inf
+        mean = 0.0
+        for k in range(classes):
+            w = weight[index[i, 0 if shared else k] + k * stride]
+            least = min(least, w)
+            most = max(most, w)
+            mean += w * float(prob[i, k])
+        if most > least:
+            out[i] = (most + least - 2.0 * mean) / (most - least)
     return out
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
+from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.score_bound import ROOT_SLOPES, Allowance, ScoreBound
+from calibstat.bounds.skewness import signs, skewed_signs
 from calibstat.bounds.unit_sums import ClassSums
 
 MANY_CELLS = 2000  # with more there is no matrix of their products
@@ -66,9 +68,9 @@ class WeightedSumsInterval(DirectionalInterval):
         Statement and argument: docs/proofs.md, section 6.
         """
         score = ScoreBound.of_rows(tail).times(self.largest)
-        row, (absolute, is_used) = self.by_row(), self.sums.absolute_by_unit(self.weight)
-        value, n, most = float(row.sum()), row.size, float((absolute**2).sum())
-        excess = score.z * np.sqrt(most)
+        absolute, is_used = self.sums.absolute_by_unit(self.weight)
+        value, n, most = float(np.abs(self.theta) @ self.weight), absolute.size, float((absolute**2).sum())
+        value, excess = value * n, score.z * np.sqrt(most)
         used = np.flatnonzero(is_used)
         if 0 < used.size <= MANY_CELLS and most > 0:
             products, sign = self.sums.products(used, self.weight), self._sign[used]
@@ -78,9 +80,17 @@ class WeightedSumsInterval(DirectionalInterval):
             slope = score.z * ROOT_SLOPES / (2 * np.sqrt(most))
             turned = np.maximum(2 * slope[:, None] * gained - size, 0.0).sum(axis=1)
             excess = min(excess, float((slope * along.sum() + score.z**2 / (4 * slope) + 2 * turned).min()))
-        variance, third = float((row**2).sum() - row.sum() ** 2 / n), float((row**3).sum())
-        return (value + float(score.widen(excess, score.rate(max(variance, 0.0), third)))) / n
+        total, square, cube = self.sums.powers
+        skewed = skewed_signs(self._sign, total, square - total**2 / n, cube, square, score.z)
+        along_signs = [JointMoments(self.sums).of(sign * self.weight) for sign in (self._sign, skewed)]
+        rate = max(float(score.rate(max(sums.variance, 0.0), sums.up)) for sums in along_signs)
+        return max(value + float(score.widen(excess, rate)), *map(score.of_either_sign, along_signs)) / n
 
-    @property
+    @cached_property
     def _sign(self) -> np.ndarray:
-        return np.where(self.theta < 0, -1.0, 1.0)
+        """The signs of the sums; of those that are 0 up to rounding those with more variance, if they are few."""
+        used = np.flatnonzero(self.sums.powers[1])
+        products = None if used.size > MANY_CELLS else partial(self.sums.products, used, self.weight)
+        sign = np.ones(self.theta.size)
+        sign[used] = signs(self.theta[used], 1.0, products)
+        return sign

@@ -10,6 +10,7 @@ import numpy as np
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
+from calibstat.in_order import first_largest, first_smallest, without_rounding
 from calibstat.measures.kinds.binary_kinds import Seminorm
 from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.registry import measure
@@ -86,7 +87,7 @@ def _ends(moments: Moments) -> np.ndarray:
     sums = np.cumsum(np.append(0.0, moments.variances()))
     first = np.unique(np.searchsorted(sums, np.linspace(0, sums[-1], blocks, endpoint=False)))
     part = list(zip(first, np.append(first[1:], curve.size), strict=True))
-    lowest, highest = ([a + int(f(curve[a:b])) for a, b in part] for f in (np.argmin, np.argmax))
+    lowest, highest = ([a + int(f(curve[a:b])) for a, b in part] for f in (first_smallest, first_largest))
     return np.unique(np.concatenate([first, lowest, highest, [0, curve.size - 1]]))
 
 
@@ -124,18 +125,17 @@ class KS(Seminorm):
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        total, variance, third = moments.prefixes()
-        above, below = score.reach(variance, third), score.reach(variance, -third)
-        return float(max((total + above).max(), (below - total).max()))
+        sums = moments.prefixes()
+        return max(float((each.total + score.reach(each.variance, each.up)).max()) for each in (sums, sums.negative))
 
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
         low, high = _extremes(residual)
         return max(high, -low)
 
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        """Return 1 or -1 up to the largest partial sum and 0 after it."""
-        curve = _curve(residual)
-        end = int(np.argmax(np.abs(curve)))
+        """Return 1 or -1 up to the largest partial sum, of equal ones the first, and 0 after it."""
+        curve = without_rounding(_curve(residual))
+        end = int(first_largest(np.abs(curve)))
         witness = np.zeros(value.size)
         witness[:end] = np.sign(curve[end])
         return witness
@@ -173,17 +173,17 @@ class Kuiper(Seminorm):
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        total, variance, third = moments.between(_ends(moments))
-        return float((total + score.reach(variance, third)).max())
+        sums = moments.between(_ends(moments))
+        return float((sums.total + score.reach(sums.variance, sums.up)).max())
 
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
         low, high = _extremes(residual)
         return high - low
 
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        """Return 1 or -1 between the two extreme partial sums and 0 outside."""
-        curve = _curve(residual)
-        low, high = int(np.argmin(curve)), int(np.argmax(curve))
+        """Return 1 or -1 between the two extreme partial sums, of equal ones the first, and 0 outside."""
+        curve = without_rounding(_curve(residual))
+        low, high = int(first_smallest(curve)), int(first_largest(curve))
         witness = np.zeros(value.size)
         witness[min(low, high) : max(low, high)] = 1.0 if low < high else -1.0
         return witness

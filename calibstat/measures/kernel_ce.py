@@ -21,6 +21,7 @@ from calibstat.bounds.square_bound import SquareBound, bound_of_sample
 from calibstat.compiled import jit, without_numba
 from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.sample import Sample
+from calibstat.in_order import RELATIVE
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import OfResiduals, Seminorm, Statistic
 from calibstat.measures.kinds.one_pass import OnePass, add_weighted
@@ -31,6 +32,8 @@ REFERENCE = (
     "Kumar, Sarawagi, Jain 2018, Trainable calibration measures for neural networks from kernel mean embeddings; "
     "Widmann, Lindsten, Zachariah 2019, arXiv:1910.11385; Błasiok et al. 2023, arXiv:2211.16886"
 )
+
+MOST_POINTS = 9  # of the predictions around which sums bound the high end from below
 
 
 def _smoothed_in_arrays(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:
@@ -143,11 +146,6 @@ class LaplaceSeminorm(SeminormOn):
     def _decay(self) -> np.ndarray:
         return laplace_decays(self.prediction, self.bandwidth)
 
-    @property
-    def norm_of_one(self) -> float:
-        """The norm of the function 1 between the least and the largest prediction."""
-        return math.sqrt(1 + float(np.ptp(self.prediction)) / (2 * self.bandwidth))
-
     def value(self, theta: np.ndarray) -> np.ndarray:
         square = laplace_squares(self._decay, np.ascontiguousarray(theta).reshape(-1, self.prediction.size))
         return np.sqrt(np.maximum(square, 0.0)).reshape(theta.shape[:-1])
@@ -165,21 +163,16 @@ class LaplaceInterval(SeminormInterval):
         return self.bound()
 
     def high(self, tail: float) -> float:
-        """Return min(bound of the norm, sqrt(U + R + m / 2)), but at least the bound of the mean residual.
+        """Return min(bound of the norm, sqrt(U + R + m / 2)), but at least the floor of the norm.
 
         Half of what one further row may add is m / 2: few rows of few kinds make a lattice of estimates.
 
         Statement and argument: docs/proofs.md, section 2.
         """
         by_square = math.sqrt(max(self.square.high(tail) + self.square.most / 2, 0.0))
-        return max(min(super().high(tail), by_square), self._of_mean(tail))
-
-    def _of_mean(self, tail: float) -> float:
-        """Return the score bound of the absolute mean residual over the norm of the function 1: at most the error."""
         moments, norm = self.table.moments, cast("LaplaceSeminorm", self.norm)
-        sums, score = moments.of(np.ones(norm.prediction.size)), moments.score(tail)
-        highest = max(sign * sums.total + score.reach(sums.variance, sign * sums.third) for sign in (-1, 1))
-        return float(highest) / moments.n / norm.norm_of_one
+        floor = cast("KernelSeminorm", norm.seminorm).floor(norm.prediction, moments, moments.score(tail)) / moments.n
+        return min(super().high(tail), max(by_square, floor))
 
 
 class KernelSeminorm(Seminorm):
@@ -196,6 +189,10 @@ class KernelSeminorm(Seminorm):
     def smoothed(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
         """Return sum_k r_k K(v_j, v_k) for every j."""
 
+    @abstractmethod
+    def fixed_weights(self, value: np.ndarray) -> np.ndarray:
+        """Return functions of the unit ball that depend on the range of the predictions alone, shape (functions, m)."""
+
     def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
 
@@ -204,22 +201,34 @@ class KernelSeminorm(Seminorm):
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        witness = self.witness(value, moments.total / moments.n)
-        total, variance, third = moments.of(witness)
-        spread = score.z * math.sqrt(max(variance, 0.0))
+        witness = self._known_witness(value, moments)
+        sums = moments.of(witness)
+        variance, spread = max(sums.variance, 0.0), score.z * math.sqrt(max(sums.variance, 0.0))
         beyond = moments.remainder(witness, lambda weighted: self.smoothed(value, weighted))
-        excess = math.sqrt((total + spread) ** 2 + score.z**2 * beyond) - total
-        return total + float(score.widen(excess, score.rate(max(variance, 0.0), third)))
+        excess = math.sqrt((sums.total + spread) ** 2 + score.z**2 * beyond) - sums.total
+        end = sums.total + float(score.widen(excess, score.rate(variance, sums.up_if_unsure(score.z))))
+        return max(end, self.floor(value, moments, score))
+
+    def floor(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+        """Return the largest bound along fixed weights, in rows.
+
+        Statement and argument: docs/proofs.md, section 2.
+        """
+        return max(score.of_either_sign(moments.of(way)) for way in self.fixed_weights(value))
+
+    def _known_witness(self, value: np.ndarray, moments: Moments) -> np.ndarray:
+        """Return the witness of the data, and weights of 1 where the norm is 0 up to rounding."""
+        mean = moments.total / moments.n
+        return self.witness(value, mean) if self.norm(value, mean) > RELATIVE else np.ones(value.size)
 
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
         return math.sqrt(self.square(value, residual))
 
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
         """Return the function in the unit ball with the largest mean product with the residuals."""
-        smoothed = self.smoothed(value, residual)
-        norm = self.norm(value, residual)
+        smoothed, norm = self.smoothed(value, residual), self.norm(value, residual)
         # the unit ball lies in [-1, 1] because K(v, v) = 1; clipping removes rounding only
-        return np.clip(smoothed / norm, -1, 1) if norm > 0 else np.zeros_like(smoothed)
+        return np.clip(smoothed / norm, -1, 1) if norm > RELATIVE else np.zeros_like(smoothed)
 
 
 @measure(
@@ -278,6 +287,15 @@ class KernelCE(KernelSeminorm):
     def smoothed(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
         smooth = laplace_smoothed if self.kernel == "laplace" else _gaussian_smoothed
         return smooth(value, residual, float(self.bandwidth))
+
+    def fixed_weights(self, value: np.ndarray) -> np.ndarray:
+        length, h = float(np.ptp(value)), float(self.bandwidth)
+        if self.kernel == "gaussian":  # the kernel around the middle
+            return np.exp(-0.5 * ((value[None] - value[0] - length / 2) / h) ** 2)
+        # the function 1 over its norm, and the kernel around points at most a bandwidth apart
+        points = value[0] + length * np.linspace(0, 1, min(math.ceil(length / h) + 1, MOST_POINTS))
+        one = np.full((1, value.size), 1 / math.sqrt(1 + length / (2 * h)))
+        return np.concatenate([one, np.exp(-np.abs(value - points[:, None]) / h)])
 
 
 @measure(

@@ -15,6 +15,7 @@ from calibstat.bounds.residual_tables import SummaryTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit, without_numba
 from calibstat.data.sample import Sample
+from calibstat.in_order import without_rounding
 from calibstat.measures.kinds.binary_kinds import Seminorm
 from calibstat.measures.kinds.one_pass import OnePass, share
 from calibstat.measures.kinds.registry import measure
@@ -130,10 +131,10 @@ def _denoised(value: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.n
     most where they add up to the mean residual, and less where errors of both signs are neighbours.
     """
     curve = np.cumsum(residual)
-    sign = -1.0 if curve[-1] < 0 else 1.0
+    sign = -1.0 if without_rounding(curve[-1]) < 0 else 1.0
     _, highest = _fit_rising(value, sign * curve)
     denoised = np.minimum.accumulate(highest[::-1])[::-1]
-    witness = _largest_weight(value, sign * curve - denoised)
+    witness = _largest_weight(value, without_rounding(sign * curve - denoised, 1e-4))  # they differ by less than a row
     return curve, sign * denoised, sign * witness
 
 
@@ -292,12 +293,13 @@ class SmoothCE(Seminorm):
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        first, second, third = moments.majorant()
+        first, second, thirds = moments.majorant()
         total, left = _on_grid(value, first)
         squares, _ = _on_grid(value, second)
-        cubes, cubes_left = _on_grid(value, third)
-        # the cube of a weight has a slope of 3 at most
-        largest_third = _largest_sum(cubes, np.zeros_like(cubes), 3) + 3 * cubes_left
+        largest_third = 0.0
+        for cubes, cubes_left in (_on_grid(value, third) for third in thirds):
+            # the cube of a weight has a slope of 3 at most
+            largest_third += _largest_sum(cubes, np.zeros_like(cubes), 3) + 3 * cubes_left
         most = float(second.sum())
         lines = zip(*score.lines(most, largest_third), strict=True)
         return left + min(

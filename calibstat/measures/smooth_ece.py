@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.intervals import Draw, Drawable, Interval, smallest, upper_quantile
-from calibstat.bounds.moments import Moments, SeparableMoments, Sums
+from calibstat.bounds.moments import Majorant, Moments, SeparableMoments
 from calibstat.bounds.residual_tables import RowTable
 from calibstat.bounds.score_bound import Allowance, ScoreBound
+from calibstat.bounds.skewness import Sums, signs
 from calibstat.compiled import jit, without_numba
 from calibstat.data.checks import is_number
 from calibstat.data.sample import Sample
@@ -274,7 +275,7 @@ class SmoothInterval(Interval):
         return residuals.in_one_pass(WavesInOnePass(self.value, self.narrowest), draws)
 
     @cached_property
-    def majorant(self) -> Sums:
+    def majorant(self) -> Majorant:
         """Moments at each prediction that bound the moments of every sum, as if rows of a cluster were alike."""
         return self.moments.majorant()
 
@@ -287,9 +288,9 @@ class SmoothInterval(Interval):
         return smallest(lambda t: self.upper_bound(t, score) / self.moments.n < t, at, 1.0, CLOSE_END)
 
     @cached_property
-    def _waves(self) -> tuple[np.ndarray, np.ndarray]:
-        """The waves of the sums of residuals and of their third moments."""
-        return self.directional(self.majorant.total), self.directional(self.majorant.third)
+    def _waves(self) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The waves of the sums of residuals, and of the third moments of each kind of rows."""
+        return self.directional(self.majorant.total), [self.directional(third) for third in self.majorant.thirds]
 
     def upper_bound(self, bandwidth: float, score: ScoreBound) -> float:
         """Return a bound of the largest bound of the smoothed residuals' sum over signs in [-1, 1] at every point.
@@ -301,12 +302,12 @@ class SmoothInterval(Interval):
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        first, third = self._waves
+        first, thirds = self._waves
         h = curve(first, bandwidth)
-        largest_third = float(integral(curve(third, bandwidth / math.sqrt(3))))
+        largest_third = sum(float(integral(curve(third, bandwidth / math.sqrt(3)))) for third in thirds)
         points = h.size - 1
         squares = _split(self.value, self.majorant.variance, points)
-        sign = np.where(h < 0, -1.0, 1.0)
+        sign = signs(h, self.moments.n)
         weight = _reflected(_smoothed(_reflected(sign), bandwidth))
         gain = points * (_smoothed(squares, bandwidth) - sign * _smoothed(squares * weight, bandwidth))
         slope, height = score.lines(float(self.majorant.variance.sum()), largest_third)
@@ -336,7 +337,7 @@ class SmoothInterval(Interval):
     def moments_at(self, bandwidth: float) -> Sums:
         """Return the moments of the sum with the weights of the data."""
         h = curve(self._waves[0], bandwidth)
-        weight = _smoothed(_reflected(np.where(h < 0, -1.0, 1.0)), bandwidth)
+        weight = _smoothed(_reflected(signs(h, self.moments.n)), bandwidth)
         return self.moments.of(np.interp(self.value, np.linspace(0, 1, h.size), weight))
 
 

@@ -9,6 +9,7 @@ from unit_examples import matrix
 import calibstat as cs
 from calibstat.bounds import joint_moments
 from calibstat.bounds.absolute_norms import LargestOverClasses, SumOverClasses
+from calibstat.bounds.skewness import skewed_signs
 from calibstat.inference.problems.pose import pose
 
 CASES = {
@@ -37,8 +38,10 @@ def test_too_many_sums_for_a_matrix(name, monkeypatch):
     interval = interval_of(name, *example(80, 3, temperature=2.0))
     monkeypatch.setattr(joint_moments, "MANY_SUMS", 0)
     scale, score = interval.estimate / np.abs(interval.theta).sum(), interval.table.moments.score(0.025)
-    _, along, third = interval.table.moments.of(np.where(interval.theta < 0, -1.0, 1.0))
-    worst = score.widen(score.z * np.sqrt(interval.table.moments.largest()[0]), score.rate(along, third))
+    moments, sign = interval.table.moments, np.where(interval.theta < 0, -1.0, 1.0)
+    skewed = skewed_signs(sign, moments.total, moments.variances(), moments.cube, moments.square, score.z)
+    rate = max(score.rate(sums.variance, sums.up) for sums in map(moments.of, (sign, skewed)))
+    worst = score.widen(score.z * np.sqrt(moments.largest()[0]), rate)
     assert interval.high(0.025) == pytest.approx(interval.estimate + scale * worst / 80)
 
 

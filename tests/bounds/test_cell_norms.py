@@ -163,8 +163,14 @@ def test_the_rate_is_of_the_moments_of_rows(monkeypatch):
     random = np.random.default_rng(2)
     data = cs.Predictions.from_rows(random.integers(0, 3, 60), random.dirichlet((1, 1, 1), 60))
     interval = CanonicalCE(distance="l2", strategy="uniform", n_bins=2, min_size=5).interval(data)
-    row, seen, rate = interval.by_row(), [], ScoreBound.rate
+    row, cell, seen, rate = interval.by_row(), interval.cell, [], ScoreBound.rate
     monkeypatch.setattr(ScoreBound, "rate", lambda *given: seen.append(given[1:]) or rate(*given))
     interval.high(0.025)
     squares = sum((each - row.mean()) ** 2 for each in row.tolist())
-    assert seen[-1] == pytest.approx((squares, sum(each**3 for each in row.tolist())), rel=1e-9)
+    third = 0.0
+    for part in (row[cell == c] for c in range(cell.max() + 1)):
+        spread = np.sqrt((part**2).sum() - part.sum() ** 2 / 60)
+        own, most = max((part**3).sum(), 0), abs((part**3).sum())
+        third += most + (own - most) * np.clip(part.sum() / spread - 2, 0, 1)
+    assert seen[0][0] == pytest.approx(squares, rel=1e-9)
+    assert third <= seen[0][1] <= 1.2 * third  # and what rows of two kinds take from each other

@@ -28,7 +28,7 @@ def weights_of_moves(value, thresholds=1):
 def score_bounds(moments, score, weights):
     """The bound of each, from the general moments."""
     for each in weights:
-        total, variance, third = moments.of(each)
+        total, variance, third, _ = moments.of(each)
         yield total + score.reach(variance, third)
 
 

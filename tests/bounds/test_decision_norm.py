@@ -44,7 +44,7 @@ def test_a_summary_and_its_rows_have_the_same_sums_and_moments(data):
     _, table = pose(*kept[:2], "decision_loss", {}, **weight).interval_of_rows(slice(None))
     assert table.theta == pytest.approx(summary.theta, abs=1e-15)
     weights = np.random.default_rng(1).normal(size=table.cells)
-    of_rows, of_counts = table.moments.of(weights), summary.moments.of(weights)
+    of_rows, of_counts = table.moments.of(weights)[:3], summary.moments.of(weights)[:3]
     for power, one, other in zip((1, 2, 3), of_rows, of_counts, strict=True):  # weights may be of another scale
         assert one / table.n**power == pytest.approx(other / summary.n**power, abs=1e-9)
 

@@ -50,15 +50,18 @@ def test_inversion_by_grid(seed, correlated):
     first = random.normal(size=6) * random.choice([0.3, 1, 3], 6) * np.sqrt(np.diag(covariance))
     folded = np.diag(covariance) > 1
     rate, given = 0.3, ((covariance, 40.0) if correlated else ())
+    signed = (covariance, np.sign(first), 40.0) if correlated else ()
     exact = by_grid(first, np.diag(covariance), folded, 1.96, SCORE.k, rate, *given)
-    found = AbsoluteSums(first, np.diag(covariance), folded, *given).high(SCORE, rate)
+    found = AbsoluteSums(first, np.diag(covariance), folded, *signed).high(SCORE, rate)
     assert found == pytest.approx(exact, abs=step_of_grid(first, np.diag(covariance)))
 
 
 def test_covariance_of_two_centred_absolute_values():
     """Of correlation r it is 2 / pi (sqrt(1 - r**2) + r asin r - 1), about r**2 / pi (Nabeya 1951)."""
     r = 0.2
-    sums = AbsoluteSums(np.array([0.5, -0.5]), np.ones(2), np.full(2, True), np.array([[1, r], [r, 1]]))
+    sums = AbsoluteSums(
+        np.array([0.5, -0.5]), np.ones(2), np.full(2, True), np.array([[1, r], [r, 1]]), np.array([1.0, -1.0])
+    )
     found = sums._moments(np.zeros((1, 2)))[1][0] - 2 * (1 - 2 / np.pi)
     assert found / 2 == pytest.approx(2 / np.pi * (np.sqrt(1 - r * r) + r * np.arcsin(r) - 1), rel=0.01)
 
@@ -94,7 +97,7 @@ def test_no_signs_have_a_larger_bound(seed, cells, clusters):
     first, covariance = moments.total, moments.covariance()
     signs = np.array(list(itertools.product([-1, 1], repeat=cells)))
     best = max(w @ first + 2 * np.sqrt(max(w @ covariance @ w, 0)) for w in signs)
-    found = folded_bounds.largest_excess(first, covariance, 2.0)
+    found = folded_bounds.largest_excess(first, np.where(first < 0, -1.0, 1.0), covariance, 2.0)
     assert np.abs(first).sum() + found >= best - 1e-9
     assert found <= 2 * np.sqrt(np.abs(covariance).sum()) + 1e-9
 
@@ -103,10 +106,10 @@ def test_the_excess_where_signs_are_certain():
     """Of large sums no sign changes: z standard errors, but for the grid of nine l, whose steps are a root of 2."""
     first, covariance = np.array([100.0, -200.0]), np.array([[4.0, 1.0], [1.0, 9.0]])
     exact = 1.96 * np.sqrt(4 + 9 - 2 * 1)
-    found = folded_bounds.largest_excess(first, covariance, 1.96)
+    found = folded_bounds.largest_excess(first, np.sign(first), covariance, 1.96)
     # (l q + 1 / (4 l)) / sqrt(q) at a factor 2**(1/4) from the best l
     assert exact <= found <= exact * (2**0.25 + 2**-0.25) / 2 + 1e-12
-    assert folded_bounds.largest_excess(first, np.zeros((2, 2)), 1.96) == 0
+    assert folded_bounds.largest_excess(first, np.sign(first), np.zeros((2, 2)), 1.96) == 0
 
 
 def test_a_gap_that_is_far_out_has_no_bias():

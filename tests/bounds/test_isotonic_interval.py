@@ -181,7 +181,7 @@ def truth_below(value, rows, chance):
     return missed
 
 
-CONTROL = [  # .05 to 10 events, or rows without one, are expected of a prediction
+UNSEEN = [  # .05 to 10 events, or rows without one, are expected of a prediction
     ([0.3], [100], [0.001]),
     ([0.3], [1000], [0.0005]),
     ([0.5], [1000], [0.998]),
@@ -192,12 +192,12 @@ CONTROL = [  # .05 to 10 events, or rows without one, are expected of a predicti
 ]
 
 
-@pytest.mark.parametrize(("value", "rows", "chance"), CONTROL)
+@pytest.mark.parametrize(("value", "rows", "chance"), UNSEEN)
 def test_low_end_knows_of_events_that_were_not_observed(value, rows, chance):
     assert truth_below(value, rows, chance) <= 0.03
 
 
-@pytest.mark.parametrize(("value", "rows", "chance"), CONTROL)
+@pytest.mark.parametrize(("value", "rows", "chance"), UNSEEN)
 def test_resamples_do_not_know_of_them(value, rows, chance, monkeypatch):
     """Planted fault: the low end takes what resamples say, and the same enumeration finds it."""
     monkeypatch.setattr(Allowance, "extend", lambda self, reach: reach)

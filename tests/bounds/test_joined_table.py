@@ -36,7 +36,7 @@ def test_moments_are_of_what_clusters_add_in_all_tables():
         added, size = np.bincount(UNIT, by_row), np.bincount(UNIT, each)
         centred = added - size * added.sum() / size.sum()
         sums = joined.moments.of(weights)
-        assert np.allclose(sums, (added.sum(), 3 / 2 * (centred**2).sum(), (centred**3).sum()))
+        assert np.allclose(sums[:3], (added.sum(), 3 / 2 * (centred**2).sum(), (centred**3).sum()))
         assert np.allclose(joined.by_unit(weights), centred)
         share = np.array([0.3, -1.0, 2.0])
         assert np.isclose(joined.at_cells(share) @ weights * size.sum(), centred @ share)

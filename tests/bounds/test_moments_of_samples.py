@@ -27,7 +27,7 @@ def plain(w):
 
 
 def test_a_weighted_sum_has_the_moments_of_both_samples():
-    assert BOTH.of(W) == pytest.approx(plain(W))
+    assert BOTH.of(W)[:3] == pytest.approx(plain(W))
     assert BOTH.total @ W == pytest.approx(plain(W)[0])
     assert BOTH.square.sum() == pytest.approx((X**2).sum() + (Z**2).sum())
     assert BOTH.cube.sum() == pytest.approx((X**3).sum() + (Z**3).sum())
@@ -37,7 +37,7 @@ def test_a_weighted_sum_has_the_moments_of_both_samples():
 
 
 def test_prefixes_and_intervals_are_weighted_sums():
-    total, variance, third = BOTH.prefixes()
+    total, variance, third, _ = BOTH.prefixes()
     for end in range(7):
         assert (total[end], variance[end], third[end]) == pytest.approx(plain((np.arange(6) < end) * 1.0))
     ends = np.array([0, 2, 6])

@@ -32,7 +32,7 @@ def test_moments():
     data = example()
     moments = of_rows(*data)
     for a in np.random.default_rng(1).uniform(-1, 1, (20, CELLS)):
-        assert moments.of(a) == pytest.approx(slow(*data, a), abs=1e-10)
+        assert moments.of(a)[:3] == pytest.approx(slow(*data, a), abs=1e-10)
         assert moments.central_third(moments.of(a)) == moments.of(a)[2]
     size = np.abs(data[1] * data[2])
     assert moments.largest() == pytest.approx(((size**2).sum(), (size**3).sum()))
@@ -43,14 +43,14 @@ def test_moments_of_first_cells_and_of_intervals():
     moments = of_rows(*data)
     prefixes = np.array(moments.prefixes())
     for j in range(CELLS + 1):
-        assert prefixes[:, j] == pytest.approx(slow(*data, np.arange(CELLS) < j), abs=1e-10)
+        assert prefixes[:3, j] == pytest.approx(slow(*data, np.arange(CELLS) < j), abs=1e-10)
     ends = np.array([0, 2, 3, 6])
     found = moments.between(ends)
     for i, low in enumerate(ends):
         for j, high in enumerate(ends):
             cells = np.arange(CELLS)
             a = ((cells >= low) & (cells < high)) * 1.0 - ((cells >= high) & (cells < low))
-            assert [part[i, j] for part in found] == pytest.approx(slow(*data, a), abs=1e-10)
+            assert [part[i, j] for part in found[:3]] == pytest.approx(slow(*data, a), abs=1e-10)
 
 
 def test_covariances():
@@ -70,7 +70,7 @@ def test_equal_weights_are_rows():
     )
     for a in np.random.default_rng(1).uniform(-1, 1, (5, CELLS)):
         found = rows.of(a)
-        assert equal.of(a) == pytest.approx((*found[:2], rows.central_third(found)), abs=1e-12)
+        assert equal.of(a)[:3] == pytest.approx((*found[:2], rows.central_third(found)), abs=1e-12)
     assert equal.score(0.025).cap == 1
     assert equal.score(0.025).z == pytest.approx(rows.score(0.025).z, abs=0.07)  # Student's with 39 degrees of freedom
     assert equal.largest_square.tolist() == [1.0] * CELLS
@@ -82,11 +82,11 @@ def test_rows_with_weights_are_clusters_of_one_row():
     moments = of_rows(cell, residual, weight)
     alone = JointMoments(ClusterSums(cell, residual * weight, np.arange(40), CELLS, weight))
     for a in np.random.default_rng(1).uniform(-1, 1, (5, CELLS)):
-        total, variance, third = moments.of(a)
-        assert alone.of(a) == pytest.approx((total, 40 / 39 * variance, third), abs=1e-10)
+        total, variance, third, _ = moments.of(a)
+        assert alone.of(a)[:3] == pytest.approx((total, 40 / 39 * variance, third), abs=1e-10)
     assert alone.n == pytest.approx(moments.n) == pytest.approx(weight.sum())
     assert moments.score(0.025) == alone.score(0.025)
-    assert np.array(moments.prefixes())[:, -1] == pytest.approx(np.array(alone.prefixes())[:, -1] / [1, 40 / 39, 1])
+    assert np.array(moments.prefixes())[:3, -1] == pytest.approx(np.array(alone.prefixes())[:3, -1] / [1, 40 / 39, 1])
 
 
 def test_few_heavy_rows_have_few_degrees_of_freedom():

@@ -73,14 +73,6 @@ def test_the_spread_of_few_rows_is_at_least_that_of_the_model():
             assert table.spread == pytest.approx([expected])
 
 
-def test_what_is_rounding_has_no_sign_in_sums_of_rows():
-    y, p = np.array([1.0, 0.0]), np.array([0.5, 0.5])
-    sample = cs.Sample.from_rows(y, p)
-    theta = np.array([1e-14])
-    assert RowTable.of_rows(LabelledRows(y, p), sample, None).witness_signs(theta) == 0
-    assert SummaryTable.of_sample(sample).witness_signs(theta) == 1
-
-
 def test_rows_in_another_order():
     found, order = labelled(weighted=True), np.random.default_rng(3).permutation(ROWS)
     taken = found.take(order)
@@ -114,9 +106,9 @@ def test_norms_of_one_class_take_the_cells_for_separate():
     moments = table.of_one_class().moments
     label, prob = sums.predictions.label, sums.predictions.prob
     for k in range(3):
-        alone = SeparableMoments.of_rows(sums.index[:, k], (label == k) - prob[:, k], 4)
+        alone = SeparableMoments.of_rows(sums.index[:, k], (label == k) - prob[:, k], 4, prediction=prob[:, k])
         weights = np.zeros(12)
         weights[4 * k : 4 * k + 4] = np.random.default_rng(k).uniform(-1, 1, 4)
-        assert moments.of(weights) == pytest.approx(alone.of(weights[4 * k : 4 * k + 4]), abs=1e-12)
-        assert moments.of(weights) == pytest.approx(table.moments.of(weights), abs=1e-12)
+        assert tuple(moments.of(weights)) == pytest.approx(tuple(alone.of(weights[4 * k : 4 * k + 4])), abs=1e-12)
+        assert moments.of(weights)[:3] == pytest.approx(table.moments.of(weights)[:3], abs=1e-12)
     assert moments.score(0.025).times(2.0) == table.moments.score(0.025)

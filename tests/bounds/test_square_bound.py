@@ -49,6 +49,24 @@ def plain(y, a, b, bandwidth):
     return estimate, linear, 2 * (apart**2).sum() / (n * (n - 1)), 8 * (c**3).sum(), curvature
 
 
+def spreads(y, v, z):
+    """How many standard deviations the sum of residuals may be off, rare events and rare non-events apart."""
+    r, share = y - v, np.clip((0.6 - v) / 0.2, 0, 1)
+    parts = (share * r**3).sum(), ((1 - share) * r**3).sum()
+    most = max(sum(max(s * part, 0) for part in parts) for s in (1, -1))
+    k, variance = (2 * z**2 + 4) / 3, (r**2).sum()
+    skewness = min((most + 2) / (variance + 2), 1) / np.sqrt(variance + 2)
+    return skewness * k / 2 + np.sqrt(z**2 + (skewness * k / 2) ** 2)
+
+
+def curvature_if_unsure(d, linear, quadratic, z):
+    """d where V1 is many times what noise makes of it, else the root of V3 / 2, the most that d may be."""
+    own, noise = max(d, 0), np.sqrt(2 * quadratic)
+    sure = min(max(np.sqrt(linear) / noise - max(2, z), 0), 1) if noise > 0 else 1
+    most = max(own, np.sqrt(quadratic / 2))
+    return most + (own - most) * sure
+
+
 def parts(found, n):
     return found.estimate, found.linear * n**2, found.quadratic * n**2, found.third * n**3, found.curvature * n
 
@@ -96,7 +114,7 @@ def test_the_estimate_is_unbiased(n):
 
 @given(st.integers(2, 40), st.integers(0, 2**32 - 1))
 def test_p_and_interval_in_closed_form(n, seed):
-    """p solves n |U| = b k / 2 + z**2 d + sqrt(z**2 V + b**2 k**2 / 4) for z: a quadratic equation in z**2."""
+    """The end is U + b k / 2 + z**2 d + sqrt(z**2 V + b**2 k**2 / 4), and what skewness adds to the curvature."""
     random = np.random.default_rng(seed)
     a, b = random.choice(VALUES, (2, n))
     y = (random.random(n) < a).astype(float)
@@ -109,6 +127,8 @@ def test_p_and_interval_in_closed_form(n, seed):
             variance = end.linear + (1 + max(z / 1.96, 1) ** 3) * end.quadratic
             rate = min((max(end.third, 0) + 2 * largest**3) / (variance + 2 * largest**2), largest)
             reach = rate * k / 2 + z**2 * max(end.curvature, 0) + np.sqrt(z**2 * variance + rate**2 * k**2 / 4)
+            skewed = max(spreads(y, v, z) for v in (a, b)) ** 2 - z**2
+            reach += skewed * curvature_if_unsure(end.curvature, end.linear, end.quadratic, z)
             assert end.high(tail) == pytest.approx(end.estimate + reach, rel=1e-12)
         tails = np.array([0.001, 0.01, 0.025, 0.05, 0.2, 0.5])
         assert (np.diff([end.high(tail) for tail in tails]) <= 0).all()

@@ -61,17 +61,62 @@ def high_of_rows(y, p, cell, z):
     folded = (variance >= 1) & (second >= 0.5)
     variance = np.where(folded, variance, second)
     total = np.abs(first).sum()
-    cubes = np.sign(first) @ third
-    rate = min((max(cubes, 0) + 2) / (second.sum() - total**2 / n + 2), 1)
-    return by_grid(first, variance, folded, z, k_of(z), rate) / n, step_of_grid(first, variance) / n
+    cubes = 0.0
+    for j, b in enumerate(cells):
+        up, down = (upward(sign * (y - p)[cell == b], p[cell == b], sign) for sign in (1, -1))
+        own, most = (down if first[j] < 0 else up), max(up, down)
+        spread = sqrt(second[j] - first[j] ** 2 / n) if second[j] > first[j] ** 2 / n else 0.0
+        sure = min(max(abs(first[j]) / spread - max(2, z), 0), 1) if spread > 0 else 1
+        cubes += most + (own - most) * sure
+    rate = min((cubes + 2) / (second.sum() - total**2 / n + 2), 1)
+    found = by_grid(first, variance, folded, z, k_of(z), rate) / n
+    for sign in (1, -1):  # the bound of the sum of all residuals
+        x = sign * (y - p)
+        square = max((x**2).sum() - x.sum() ** 2 / n, 0.0)
+        added = min((upward(x, p, sign) + 2) / (square + 2), 1) * k_of(z) / 2
+        found = max(found, (x.sum() + added + sqrt(z * z * square + added**2)) / n)
+    return found, step_of_grid(first, variance) / n
 
 
-def high_of_sums(x, z, largest, scale):
-    """The high end of rows that add `x`, shape (n, D), to sums over cells and classes, and how exact it is."""
+def upward(x, p, sign):
+    """The third moment of a sum of residuals with a sign, of rare events and of rare non-events apart."""
+    parts = [0.0, 0.0]
+    for one, v in zip(x.tolist(), p.tolist(), strict=True):
+        share = min(max((0.6 - v) / 0.2, 0), 1)
+        parts[0] += share * one**3
+        parts[1] += (1 - share) * one**3
+    return max(parts[0], 0) + max(parts[1], 0)  # which of them is skewed upwards does not matter, given one sign
+
+
+def high_of_sums(x, z, largest, scale, prob, number):
+    """The high end of rows that add `x`, shape (n, D), to sums over cells and classes, and how exact it is.
+
+    Class k of row i adds to sum number[i, k], and has the prediction prob[i, k].
+    """
     n, first = x.shape[0], x.sum(axis=0)
     covariance = x.T @ x - np.outer(first, first) / n
-    row, variance = x @ np.sign(first), np.diag(covariance)
-    rate = min((max((row**3).sum(), 0) + 16) / ((row**2).sum() - row.sum() ** 2 / n + 8), 2)
+    variance, cubes = np.diag(covariance), (x**3).sum(axis=0)
+    unsure = np.abs(first) <= max(2, z) * np.sqrt(variance)
+    rate, floor = 0.0, 0.0
+    for sign in (np.sign(first), np.where(unsure, np.sign(cubes), np.sign(first))):
+        third, square, total = up_of_classes(x, sign, prob, number), np.var(x @ sign) * n, (x @ sign).sum()
+        rate = max(rate, min((third + 16) / (square + 8), 2))
+        for s in (1, -1):
+            added = min((up_of_classes(x, s * sign, prob, number) + 16) / (square + 8), 2) * k_of(z) / 2
+            floor = max(floor, s * total + added + np.sqrt(z * z * square + added**2))
     folded = (variance >= 1) & ((x**2).sum(axis=0) >= 0.5)
-    found = by_grid(first, variance, folded, z, k_of(z), rate, covariance, largest)
+    found = max(by_grid(first, variance, folded, z, k_of(z), rate, covariance, largest), floor)
     return scale * found / n, scale * step_of_grid(first, variance) / n
+
+
+def up_of_classes(x, sign, prob, number):
+    """The third moment of sums of rows, by two kinds: a row has the sign of a class less the mean of all its signs."""
+    parts = [0.0, 0.0]
+    for row, p, at in zip(x @ sign, prob, number, strict=True):
+        middle = (sign[at].max() + sign[at].min()) / 2 - sign[at] @ p
+        half = (sign[at].max() - sign[at].min()) / 2
+        share = min(max(0.5 + 2.5 * middle / half, 0), 1) if half > 0 else 0.5
+        parts[0] += share * row**3
+        parts[1] += (1 - share) * row**3
+    third = sum(parts)
+    return max(third, 0) + (min(abs(parts[0]), abs(parts[1])) if parts[0] * parts[1] < 0 else 0)

@@ -136,7 +136,7 @@ def high_by_hand(what, place, prob, label, z):
         for k in range(classes):
             x[i, number[i, k]] += (label[i] == k) - prob[i, k]
     largest = ((2 * (1 - prob[np.arange(n), label])) ** 2).sum()
-    return high_of_sums(x, z, largest, {"mean": 1 / classes, "l1": 1.0}.get(what, 0.5))
+    return high_of_sums(x, z, largest, {"mean": 1 / classes, "l1": 1.0}.get(what, 0.5), prob, number)
 
 
 @pytest.mark.parametrize("name", [*CASES, *ONE_BIN])

@@ -32,7 +32,7 @@ def test_the_bound_is_the_largest_score_bound_of_other_thresholds(data, t):
     score, value, bounds = moments.score(0.025), np.unique(p), []
     for other in [*value, np.inf]:
         moved = (value >= other).astype(float) - (value >= t)
-        total, variance, third = moments.of(np.stack([-t * moved, (1 - t) * moved], axis=1).ravel())
+        total, variance, third, _ = moments.of(np.stack([-t * moved, (1 - t) * moved], axis=1).ravel())
         bounds.append(total + score.reach(variance, third))
     bounds.append(score.reach(0.0, 0.0))
     assert found.high[0] == pytest.approx(min(max(bounds) / y.size, 1), abs=1e-9)

@@ -63,8 +63,8 @@ def test_a_calibrated_sample_has_no_witness():
 def bounds(moments, score, weights):
     """The score bound of the sum of weight times residual, for each of these weights."""
     for weight in weights:
-        total, variance, third = moments.of(weight)
-        yield total + score.reach(variance, third)
+        sums = moments.of(weight)
+        yield sums.total + score.reach(sums.variance, sums.up)
 
 
 @pytest.mark.parametrize("clustered", [False, True])

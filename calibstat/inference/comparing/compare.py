@@ -35,7 +35,7 @@ from calibstat.resampling.rng import Rng
 
 METHODS = ("bootstrap", "swap")
 DEFAULT = "kernel_ce_squared", {"bandwidth": 0.2}
-CONTROL = ("clusters", "rows")
+UNSEEN = ("clusters", "rows")
 ADJUSTMENTS = ("holm", "bh")
 
 
@@ -313,7 +313,7 @@ def _goes_by_squares(problem: Problem, unit: np.ndarray | None) -> bool:
 def _check_unseen(unseen: str | None, problem: Problem, unit: np.ndarray | None, method: str) -> None:
     if unseen is None:
         return
-    if not is_among(unseen, CONTROL):
+    if not is_among(unseen, UNSEEN):
         raise ValueError(f"expected unseen 'clusters' or 'rows', found {short(unseen)}")
     if unit is None or method == "swap" or not _goes_by_squares(problem, unit):
         raise ValueError(

@@ -10,8 +10,8 @@ from hashlib import blake2b
 import numpy as np
 
 from calibstat.bounds.intervals import ComparableInterval
-from calibstat.bounds.moments import Sums
 from calibstat.bounds.residual_tables import TableOfRows
+from calibstat.bounds.skewness import Sums
 from calibstat.data.inner_product import inner
 from calibstat.resampling import Draws
 from calibstat.residuals.drawn import Drawn
@@ -165,7 +165,7 @@ def _candidates(drawn: Drawn, pairs: Sequence[tuple[DrawnModel, DrawnModel]], ta
     noise = drawn.noise(addends())
     last = np.cumsum([len(climb.sums) for climb in climbs])
     for climb, part in zip(climbs, np.split(noise, last[:-1], axis=1), strict=True):
-        total, variance, third = np.array(climb.sums).T
+        total, variance, third, _ = np.array(climb.sums).T
         yield Candidates(total / climb.one.table.n, variance, third, part)
 
 

@@ -46,7 +46,7 @@ class Total(Seminorm):
         return np.full(value.size, np.sign(residual.sum()))
 
     def upper_bound(self, value, moments, score):
-        total, variance, third = moments.of(np.sign(moments.total.sum()) * np.ones(value.size))
+        total, variance, third, _ = moments.of(np.sign(moments.total.sum()) * np.ones(value.size))
         return total + float(score.reach(variance, third))
 
 
