@@ -199,7 +199,8 @@ class JointMoments(Moments):
         if not self.sums.inverts:  # residuals of all classes of a row add up to 0
             along.append(self.of(np.ones(self.cells)))
         rate = max(float(score.rate(max(sums.variance, 0.0), sums.up)) for sums in along[:2])
-        floor = max(score.of_either_sign(sums) for sums in along)
+        # along the signs of the data, which make the sum largest, it would count the bias of absolute values
+        floor = max(score.of_either_sign(sums) for sums in along[1:])
         most, total = self.largest()[0], float(np.abs(self.total).sum())
         if covariance is None:
             return max(total + float(score.widen(score.z * np.sqrt(most), rate)), floor)

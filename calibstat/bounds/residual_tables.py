@@ -174,9 +174,9 @@ class TableOfRows(Table):
     def column(self, k: int) -> Column:
         """Return the k-th cell of each row, and what the row adds there, both of shape (n_rows,)."""
 
-    @abstractmethod
     def prediction_of(self, k: int) -> np.ndarray:
-        """Return the prediction of each row for its k-th cell, shape (n_rows,)."""
+        """Return the prediction of each row for its k-th cell, shape (n_rows,); 0 if rows are of one kind."""
+        return np.zeros(self.n_rows)
 
     @cached_property
     def units(self) -> np.ndarray:

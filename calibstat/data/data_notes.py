@@ -79,7 +79,17 @@ def note_of_weights(weight: np.ndarray, is_whole: bool, separating: str) -> str:
 
 
 def note_if_outcomes_apart(weight: np.ndarray, outcome: np.ndarray, prob: np.ndarray) -> str:
-    """Say so if weights of rows nearly tell outcomes 0 and 1 apart, so that a test with these weights is blind."""
+    """Say so if weights of rows nearly tell outcomes 0 and 1 apart, so that a test with these weights is blind.
+
+    Where one outcome was not observed, and weights are equal, its own weight may be another one.
+    """
+    kept = weight > 0
+    seen = np.unique(outcome[kept])
+    if seen.size == 1 and np.count_nonzero(kept) > 1 and np.ptp(weight[kept]) == 0:
+        return (
+            f"No row has outcome {1 - int(seen[0])}, and all weights are equal. If weights depend on the outcome, and "
+            "rows of that outcome weigh more, intervals are too short: they know of no larger weight than was seen."
+        )
     k = _told_apart(weight, outcome.astype(np.int64), prob[:, None])
     if k < 0:
         return ""

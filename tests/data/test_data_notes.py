@@ -120,6 +120,16 @@ def test_weights_that_predictions_decide_are_no_evidence():
     assert BLIND in noted(y, p, sample_weight=np.where(y == 1, 1.0, 3.0))
 
 
+def test_the_weight_of_an_outcome_that_was_not_seen_is_not_known():
+    """60 rows at .05 without an event, of which each would weigh 30: nothing in the weights tells."""
+    p, none = np.full(60, 0.05), np.zeros(60, int)
+    words = "No row has outcome 1, and all weights are equal."
+    assert words in noted(none, p, sample_weight=np.ones(60))
+    assert words.replace("1", "0") in noted(1 - none, p, sample_weight=np.full(60, 2.5))
+    for y, weight in ((np.arange(60) < 1, np.ones(60)), (none, np.arange(1.0, 61))):
+        assert "all weights are equal" not in noted(y.astype(int), p, sample_weight=weight)
+
+
 def test_equal_weights_tell_nothing():
     for weight in (np.ones(400), np.full(400, 7)):
         assert BLIND not in noted(Y, P, sample_weight=weight)

@@ -101,6 +101,7 @@ def high_of_sums(x, z, largest, scale, prob, number):
     for sign in (np.sign(first), np.where(unsure, np.sign(cubes), np.sign(first))):
         third, square, total = up_of_classes(x, sign, prob, number), np.var(x @ sign) * n, (x @ sign).sum()
         rate = max(rate, min((third + 16) / (square + 8), 2))
+        floor = 0.0  # along the second signs alone
         for s in (1, -1):
             added = min((up_of_classes(x, s * sign, prob, number) + 16) / (square + 8), 2) * k_of(z) / 2
             floor = max(floor, s * total + added + np.sqrt(z * z * square + added**2))

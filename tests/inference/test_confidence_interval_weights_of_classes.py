@@ -77,7 +77,7 @@ def test_moments_of_one_class_are_of_its_rows():
     for k in range(3):
         cells = slice(4 * k, 4 * k + 4)
         residual = (predictions.label == k) - predictions.prob[:, k]
-        expected = SeparableMoments.of_rows(index[:, k], residual, 4, weight)
+        expected = SeparableMoments.of_rows(index[:, k], residual, 4, weight, predictions.prob[:, k])
         assert table.theta[cells] == pytest.approx(expected.total / weight.sum())
         found = table.moments.of_cells(cells)
         assert np.array(found.powers) == pytest.approx(np.array(expected.powers))

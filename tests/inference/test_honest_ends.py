@@ -90,9 +90,9 @@ def test_nor_that_of_several_classes(asked):
 
 
 def test_a_lucky_sample_is_not_a_precise_one(monkeypatch):
-    """The even outcomes leave the bins of `ece` next to no error, and the bound alone claims that."""
+    """The even outcomes leave the bins of `ece` next to no error, and the bound alone claims less than noise makes."""
     median = median_if_calibrated(LUCKY, P, {"measure": "ece"})
-    assert without_floor(monkeypatch, LUCKY, P).high < median / 5
+    assert without_floor(monkeypatch, LUCKY, P).high < 0.7 * median
     found = cs.confidence_interval(LUCKY, P, n_resamples=RESAMPLES, rng=1)
     assert found.low == 0
     assert found.high == found.if_calibrated == median

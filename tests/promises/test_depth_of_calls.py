@@ -18,7 +18,7 @@ from calibstat.measures.kinds.old_name import OldName
 ROWS = cs.generators.temperature(3).sample(500, rng=1)
 OTHER_ROWS = cs.generators.temperature(3).sample(500, rng=2)
 CALLS = {  # what is called, the deepest that it may go and the most files that it may enter
-    "interval": (lambda y, p: cs.confidence_interval(y, p, measure="ks", n_resamples=99, rng=1), 14, 34),
+    "interval": (lambda y, p: cs.confidence_interval(y, p, measure="ks", n_resamples=99, rng=1), 14, 36),
     "test": (lambda y, p: cs.calibration_test(y, p, measure="ece", n_resamples=99, rng=1), 11, 34),
 }
 MEMBERS = {Problem: 42, Statistic: 44}  # attributes, class variables and methods that a subclass may touch
