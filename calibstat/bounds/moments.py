@@ -268,7 +268,7 @@ class SeparableMoments(Moments):
         assert self.sample_weight is not None
         return float((self.sample_weight**2).sum()), float((self.sample_weight**3).sum())
 
-    def _sums(self, up: Any, x: Any, xx: Any, xxx: Any, *shared: Any) -> Sums:
+    def _sums(self, up: np.ndarray | float, x: Any, xx: Any, xxx: Any, *shared: Any) -> Sums:
         """Return sums with their moments from sums of powers, `up` of the cubes of rows that are skewed upwards."""
         hidden = cancelled(up, xxx - up)
         if not shared:

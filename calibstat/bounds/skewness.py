@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.in_order import RELATIVE, without_rounding
 
@@ -19,12 +20,12 @@ SURE = 2.0  # spreads, or z if larger: from so many on, and fully from one more 
 STEEP = 5.0  # a row at 1/2 counts half for each kind, and fully for one of them from .1 below or above on
 
 
-def share_skewed_up(skew: Any) -> Any:
+def share_skewed_up(skew: np.ndarray | float) -> np.ndarray:
     """Return the share of a row that counts as skewed upwards, for 1 - 2 v at a prediction v, or what stands for it."""
-    return np.clip(0.5 + STEEP / 2 * skew, 0, 1)
+    return np.asarray(np.clip(0.5 + STEEP / 2 * skew, 0, 1))
 
 
-def cancelled(up: Any, rest: Any) -> Any:
+def cancelled(up: ArrayLike, rest: ArrayLike) -> Any:
     """Return what the third moments of two kinds of rows take from each other, if they have opposite signs."""
     return np.where(np.multiply(np.sign(up), np.sign(rest)) < 0, np.minimum(np.abs(up), np.abs(rest)), 0.0)
 
@@ -63,12 +64,12 @@ class Sums(NamedTuple):
         return unsure(self.most, self.up, self.total, self.variance, z)
 
 
-def unsure(most: Any, own: Any, total: Any, variance: Any, z: float) -> Any:
+def unsure(most: ArrayLike, own: ArrayLike, total: ArrayLike, variance: ArrayLike, z: float) -> Any:
     """Return `own` for sums that are further from 0 than noise, `most` for others, and between them what is between."""
     spread = np.sqrt(np.maximum(variance, 0))
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = np.where(spread > 0, np.abs(total) / spread - unsure_spreads(z), 1.0)
-    return most + (own - most) * np.clip(beyond, 0, 1)
+    return most + np.subtract(own, most) * np.clip(beyond, 0, 1)
 
 
 def unsure_spreads(z: float) -> float:

@@ -55,7 +55,8 @@ class Ends:
     def as_is(self, seen: np.ndarray) -> np.ndarray:
         """Return the high ends of the honest interval of independent rows, for sums of shape (data sets, cells)."""
         if self.measure == "ece":
-            return self._of_absolute_sums(seen)
+            of_all = np.abs(seen.sum(axis=1)) + Z * math.sqrt(float(self.spread @ self.spread))
+            return np.maximum(self._of_absolute_sums(seen), of_all)
         if self.measure == "ks":
             reach = Z * np.sqrt(np.cumsum(self.spread**2))
             return np.asarray((np.abs(np.cumsum(seen, axis=1)) + reach).max(axis=1))

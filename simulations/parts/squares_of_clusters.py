@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.skewness import cancelled, share_skewed_up, unsure
 from calibstat.generators.distributions import Random
 
 from .pairs_of_models import HALVINGS, random_pair
@@ -130,14 +131,29 @@ class ModelsOnClusters:
         z, largest, cap = (np.array([getattr(score, name) for score in scores]) for name in ("z", "largest", "cap"))
         k = (2 * z**2 + 4) / 3
         variance = linear + (1 + np.maximum(z / 1.96, 1) ** 3) * quadratic
+        spreads = [
+            [score.spreads(*each) for score, each in zip(scores, self._plain(count, r, v), strict=True)]
+            for _, v, r in self.sides
+        ]
+        skewed, steepest = np.max(spreads, axis=0) ** 2 - z**2, np.sqrt(quadratic / 2)
         found = []
         for sign, part in ((-1.0, least), (1.0, most)):
             one = 2 * part / n + np.maximum(4, np.log(tail) ** 2 / k) * largest * alone / n
             rate = (np.maximum(sign * third, 0) + 2 * (largest * one) ** 3) / (variance + 2 * (largest * one) ** 2)
             rate = np.minimum(rate, cap * one)
             reach = rate * k / 2 + np.sqrt(z**2 * variance + rate**2 * k**2 / 4)
-            found.append(estimate + sign * (reach + z**2 * np.maximum(sign * curvature, 0)) / n)
+            own = np.maximum(sign * curvature, 0)
+            limits = zip(np.maximum(own, steepest), own, np.sqrt(linear), 4 * steepest**2, z, strict=True)
+            unknown = np.array([float(unsure(*each)) for each in limits])
+            found.append(estimate + sign * (reach + z**2 * own + skewed * unknown) / n)
         return found[0].clip(-1, 1), found[1].clip(-1, 1)
+
+    def _plain(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> list[tuple[float, float]]:
+        """Return the variance of the sum of the residuals of clusters, and its third moment whatever its sign."""
+        total, up = count @ residual, share_skewed_up((count @ (1 - 2 * value)) / count.sum(axis=2))
+        rare, frequent = (up * total**3).sum(axis=1), ((1 - up) * total**3).sum(axis=1)
+        third = np.abs(rare + frequent) + cancelled(rare, frequent)
+        return list(zip((total**2).sum(axis=1).tolist(), third.tolist(), strict=True))
 
     def _unseen(self, cell: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the most that a row adds and takes, times n / 2."""

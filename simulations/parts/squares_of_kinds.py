@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from calibstat.bounds.skewness import cancelled, share_skewed_up, unsure
 from calibstat.generators.distributions import Random
 
 STEPS = ("curvature", "quadratic", "skewness")
@@ -29,6 +30,7 @@ class Ends:
     curvature: np.ndarray
     most: np.ndarray
     least: np.ndarray
+    plain: list[tuple[np.ndarray, np.ndarray]]  # of the residuals of each model: variance, and third moment at most
 
     def high(self, tail: float, without: Collection[str] = ()) -> np.ndarray:
         """Return the high ends of the difference of squares."""
@@ -47,7 +49,10 @@ class Ends:
         variance = self.linear + (1 + max(z / 1.96, 1) ** 3) * self.quadratic * ("quadratic" not in without)
         rate = np.minimum((np.maximum(sign * self.third, 0) + 2 * largest**3) / (variance + 2 * largest**2), largest)
         rate = rate * ("skewness" not in without)
-        bend = z**2 * np.maximum(sign * self.curvature, 0) * ("curvature" not in without)
+        along, steepest = np.maximum(sign * self.curvature, 0), np.sqrt(self.quadratic / 2)
+        unknown = unsure(np.maximum(along, steepest), along, np.sqrt(self.linear), 4 * steepest**2, z)
+        skewed = np.max([_spreads(*each, z, k) ** 2 - z**2 for each in self.plain], axis=0)
+        bend = (z**2 * along + skewed * unknown * ("skewness" not in without)) * ("curvature" not in without)
         return sign * self.estimate + (rate * k / 2 + bend + np.sqrt(z**2 * variance + rate**2 * k**2 / 4)) / self.n
 
 
@@ -103,12 +108,14 @@ class PairOfKinds:
         added = np.zeros(count.shape)
         terms = np.zeros((y.size, y.size))
         most, least = np.zeros((2, len(count)))
+        plain = []
         for value, sign in self.models:
             residual, near = y - value, kernel(value, self.bandwidth)
             smoothed = (count * residual) @ near
             added = added + sign * residual * (smoothed - residual)
             terms = terms + sign * np.outer(residual, residual) * near
             up, down = unseen(value, smoothed, count > 0)
+            plain.append((count @ residual**2, _largest_third(count, residual, value)))
             most, least = most + (up if sign > 0 else down), least + (down if sign > 0 else up)
         estimate = (count * added).sum(axis=1) / (n * (n - 1))
         c = added / (n - 1) - estimate[:, None]
@@ -119,7 +126,21 @@ class PairOfKinds:
         bend = 4 * ((along @ terms) * along).sum(axis=1)
         curvature = np.where(linear > 1e-20, bend / (n * np.maximum(linear, 1e-300)), 0.0)
         third = 8 * (count * c**3).sum(axis=1)
-        return Ends(n, estimate, linear, np.maximum(quadratic, 0), third, curvature, 2 * most / n, 2 * least / n)
+        unseen_rows = 2 * most / n, 2 * least / n
+        return Ends(n, estimate, linear, np.maximum(quadratic, 0), third, curvature, *unseen_rows, plain)
+
+
+def _largest_third(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Return the third moment of the sum of residuals whatever its sign, in which no kind of rows hides another."""
+    up = share_skewed_up(1 - 2 * value)
+    rare, frequent = count @ (up * residual**3), count @ ((1 - up) * residual**3)
+    return np.asarray(np.abs(rare + frequent) + cancelled(rare, frequent))
+
+
+def _spreads(variance: np.ndarray, third: np.ndarray, z: float, k: float) -> np.ndarray:
+    """Return how many standard deviations the bound of a sum of residuals lies above it, two unseen events added."""
+    added = np.minimum((third + 2) / (variance + 2), 1) / np.sqrt(variance + 2) * k / 2
+    return np.asarray(added + np.sqrt(z**2 + added**2))
 
 
 class OfOneModel(PairOfKinds):
