@@ -21,7 +21,7 @@ def without_rounding(values: ArrayLike, size: float | np.ndarray = 1.0) -> np.nd
     return np.where(np.abs(values) <= RELATIVE * np.asarray(size), 0.0, values)
 
 
-def in_order(*keys: ArrayLike) -> np.ndarray:
+def smallest_first(*keys: ArrayLike) -> np.ndarray:
     """Return the places of entries, smallest first: by the first key, equal ones by the next, and then as given.
 
     Not-a-numbers come last. For the largest first give the negative of a key.

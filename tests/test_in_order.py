@@ -6,33 +6,33 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from calibstat.in_order import first_largest, first_smallest, in_order, is_larger, without_rounding
+from calibstat.in_order import first_largest, first_smallest, is_larger, smallest_first, without_rounding
 
 INF, NAN = np.inf, np.nan
 NEAR = 1 + 5e-10
 
 
 def test_equal_values_stand_as_they_were_given():
-    assert in_order([2.0, NEAR, 1.0, 0.5]).tolist() == [3, 1, 2, 0]
-    assert in_order([1.0, NEAR]).tolist() == [0, 1]
-    assert in_order([NEAR, 1.0]).tolist() == [0, 1]
-    assert in_order([1 + 2e-9, 1.0]).tolist() == [1, 0]  # planted: these are not equal
-    assert in_order([]).tolist() == []
+    assert smallest_first([2.0, NEAR, 1.0, 0.5]).tolist() == [3, 1, 2, 0]
+    assert smallest_first([1.0, NEAR]).tolist() == [0, 1]
+    assert smallest_first([NEAR, 1.0]).tolist() == [0, 1]
+    assert smallest_first([1 + 2e-9, 1.0]).tolist() == [1, 0]  # planted: these are not equal
+    assert smallest_first([]).tolist() == []
 
 
 def test_neighbours_make_chains():
     """The first and the last are 1.2e-9 apart, and each is within 1e-9 of the one between them."""
-    assert in_order([1 + 1.2e-9, 1 + 6e-10, 1.0]).tolist() == [0, 1, 2]
+    assert smallest_first([1 + 1.2e-9, 1 + 6e-10, 1.0]).tolist() == [0, 1, 2]
     assert first_largest([1.0, 1 + 6e-10, 1 + 1.2e-9]) == 0
     assert first_largest([1.0, 1 + 1.2e-9]) == 1
 
 
 def test_the_next_key_decides_among_equal_ones():
-    assert in_order([1.0, NEAR, 0.5], [3.0, 2.0, 9.0]).tolist() == [2, 1, 0]
+    assert smallest_first([1.0, NEAR, 0.5], [3.0, 2.0, 9.0]).tolist() == [2, 1, 0]
 
 
 def test_infinite_values_and_gaps():
-    assert in_order([INF, 1.0, -INF, NAN, INF, -INF]).tolist() == [2, 5, 1, 0, 4, 3]
+    assert smallest_first([INF, 1.0, -INF, NAN, INF, -INF]).tolist() == [2, 5, 1, 0, 4, 3]
     assert first_largest([1.0, INF, INF]) == 1
     assert first_largest([-INF, -INF]) == 0
     assert first_smallest([INF, 3.0, -INF]) == 2
@@ -75,7 +75,7 @@ VALUES = st.lists(st.sampled_from([-1.0, 0.0, 1.0, 2.0, 1 + 7e-10, 1 + 1.4e-9, -
 @given(VALUES.filter(len))
 def test_against_chains_of_pairs(values):
     groups = sorted(equal(values), key=lambda group: min(values[i] for i in group))
-    assert in_order(values).tolist() == [i for group in groups for i in sorted(group)]
+    assert smallest_first(values).tolist() == [i for group in groups for i in sorted(group)]
     assert first_largest(values) == min(groups[-1])
     assert first_smallest(values) == min(groups[0])
 
@@ -86,5 +86,5 @@ def test_against_chains_of_pairs(values):
 )
 def test_no_order_hangs_on_the_last_bits(values, u):
     moved = values * (1 + 1e-13 * u)
-    assert in_order(moved).tolist() == np.argsort(values, kind="stable").tolist()
+    assert smallest_first(moved).tolist() == np.argsort(values, kind="stable").tolist()
     assert first_largest(moved) == values.argmax()

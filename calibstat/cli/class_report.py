@@ -10,7 +10,7 @@ from calibstat.cli.findings import Finding
 from calibstat.data import lenses
 from calibstat.data.predictions import Predictions
 from calibstat.digits import settled
-from calibstat.in_order import in_order
+from calibstat.in_order import smallest_first
 from calibstat.inference.calibration_test_results import ClassWiseTestResult
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.estimate import estimate
@@ -58,7 +58,7 @@ class ClassFindings:
     def shown(self) -> np.ndarray:
         """Return the classes that fit into a printed table: all, or those with the smallest p-values first."""
         k = len(self.test.names)
-        return np.arange(k) if k <= _MOST_CLASSES else in_order(self.test.pvalue)[:_MOST_CLASSES]
+        return np.arange(k) if k <= _MOST_CLASSES else smallest_first(self.test.pvalue)[:_MOST_CLASSES]
 
 
 def assess_classes(

@@ -10,7 +10,7 @@ import numpy as np
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.digits import settled
-from calibstat.in_order import in_order
+from calibstat.in_order import smallest_first
 from calibstat.inference.deviation import Deviation
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.named_measure import NamedMeasure
@@ -196,7 +196,7 @@ class ClassWiseTestResult(NotedResult):
     def answer(self) -> str:
         """For which classes the adjusted p-value is at most .05, in words."""
         holm, k = self.pvalue_holm, len(self.names)
-        low = [str(self.names[i]) for i in in_order(holm) if holm[i] <= LOW]
+        low = [str(self.names[i]) for i in smallest_first(holm) if holm[i] <= LOW]
         tested = f"{self.calibration_map} for" if self.calibration_map else "the calibration of"
         if not low:
             return f"There is no evidence against {tested} any of {k:,} classes in this test."
@@ -217,7 +217,7 @@ class ClassWiseTestResult(NotedResult):
     def __str__(self) -> str:
         approximate = "" if self.resample == "labels" else " (approximate)"
         many = len(self.names) > _MANY_CLASSES
-        shown = in_order(self.pvalue)[:_SHOWN] if many else np.arange(len(self.names))
+        shown = smallest_first(self.pvalue)[:_SHOWN] if many else np.arange(len(self.names))
         width = max(5, *(len(str(self.names[k])) for k in shown))
         lines = [
             self.answer,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibstat.in_order import in_order, without_rounding
+from calibstat.in_order import smallest_first, without_rounding
 
 TIE = 1e-10  # relative
 ROUNDING = 100 * float(np.finfo(float).eps)  # of statistics that are 0 up to rounding
@@ -70,7 +70,7 @@ def holm(pvalue: np.ndarray) -> np.ndarray:
 
     The function of statsmodels collects garbage first, which takes longer than a thousand resamples.
     """
-    order = in_order(pvalue)
+    order = smallest_first(pvalue)
     adjusted = np.empty_like(pvalue)
     adjusted[order] = np.minimum(np.maximum.accumulate(pvalue[order] * np.arange(pvalue.size, 0, -1)), 1.0)
     return adjusted
@@ -82,7 +82,7 @@ def step_down(statistic: np.ndarray, null: np.ndarray) -> np.ndarray:
     The largest is compared with the largest of all in each resample, the next with the largest of all but the first,
     and so on; none is below one before it (Westfall, Young 1993, algorithm 2.8).
     """
-    order = in_order(-without_rounding(statistic))
+    order = smallest_first(-without_rounding(statistic))
     largest = np.maximum.accumulate(null[:, order[::-1]], axis=1)[:, ::-1]
     adjusted = np.empty(statistic.size)
     adjusted[order] = np.maximum.accumulate(

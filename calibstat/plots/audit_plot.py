@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.digits import settled
-from calibstat.in_order import in_order, without_rounding
+from calibstat.in_order import smallest_first, without_rounding
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.output.visible_text import visible
 from calibstat.plots.style import POINT, Color, colors, new_axes
@@ -112,7 +112,7 @@ def _shown(audits: Sequence[Audit]) -> np.ndarray:
     """Return all rows and then the groups with the smallest p-values of any model."""
     least = np.min([each.pvalue_adjusted for each in audits], axis=0)
     strongest = np.max([each.statistic for each in audits], axis=0)
-    order = in_order(least, -without_rounding(strongest))
+    order = smallest_first(least, -without_rounding(strongest))
     return np.append(0, order[order != 0])[:LINES]
 
 

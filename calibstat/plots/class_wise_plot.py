@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from calibstat.digits import settled
-from calibstat.in_order import in_order
+from calibstat.in_order import smallest_first
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability
 from calibstat.inference.calibration_tests import ClassWiseTestResult
 from calibstat.plots.reliability_axes import (
@@ -90,7 +90,7 @@ def plot_class_wise_diagrams(of_classes: ClassWiseReliability, ax: Axes | None, 
 
 def plot_class_wise_test(test: ClassWiseTestResult, ax: Axes | None) -> Axes:
     """The statistic of each class against the range of its null distribution, smallest p-values first."""
-    n_classes, order = len(test.names), in_order(test.pvalue)[:LINES]
+    n_classes, order = len(test.names), smallest_first(test.pvalue)[:LINES]
     ax, color = new_axes(ax, height=1.8 + 0.22 * order.size), colors()
     place, statistic = np.arange(order.size), test.statistic[order]
     low, high = quantiles(test.null_distribution[:, order], (0.05, 0.95), axis=0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.digits import settled
-from calibstat.in_order import in_order
+from calibstat.in_order import smallest_first
 from calibstat.inference.comparing.comparison_results import Comparison
 from calibstat.plots.style import POINT, as_text, colors, new_axes
 
@@ -24,7 +24,7 @@ def plot_differences(comparison: Comparison, ax: Axes | None) -> Axes:
     lines = min(len(comparison.pairs), LINES)
     ax = new_axes(ax, height=1.9 + (0.26 if lines > 6 else 0.42) * lines)
     color, place = colors(), np.arange(min(len(comparison.pairs), LINES))
-    order = place if place.size == len(comparison.pairs) else in_order(comparison.pvalue)[: place.size]
+    order = place if place.size == len(comparison.pairs) else smallest_first(comparison.pvalue)[: place.size]
     ax.axvline(0, color="black", linewidth=1, zorder=1)
     if comparison.method == "bootstrap":
         label = f"{settled(100 * comparison.confidence_level):.4g}% confidence interval"

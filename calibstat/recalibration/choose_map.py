@@ -15,7 +15,7 @@ from calibstat.data.labels import check_row_names
 from calibstat.data.predictions import Predictions
 from calibstat.data.weighted_sample import as_weights
 from calibstat.digits import settled
-from calibstat.in_order import first_smallest, in_order
+from calibstat.in_order import first_smallest, smallest_first
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.output.wording import number, number_of
@@ -261,7 +261,7 @@ def _chosen(
             for j, each in enumerate(given)
             if finite[j] and mean[j] - mean[chosen] <= _error(loss[each] - best, dealt)
         )
-    order = in_order(mean)
+    order = smallest_first(mean)
     finite = np.isfinite(mean) & np.isfinite(mean[chosen])
     difference = np.array([mean[j] - mean[chosen] if finite[j] else np.nan for j in order])
     error = np.array([_error(loss[given[j]] - loss[given[chosen]], dealt) if finite[j] else np.nan for j in order])

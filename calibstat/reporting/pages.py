@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from calibstat.in_order import in_order
+from calibstat.in_order import smallest_first
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.comparing.comparison_results import Comparison
@@ -116,7 +116,7 @@ def _measures(report: ReportFields) -> Section:
 def _classes(title: str, classes: ClassesReport, pictures: bool) -> Section:
     """Return the classes: a small diagram of each, its error, and its test."""
     frame = classes.to_frame()
-    order = in_order(frame["pvalue_holm"]) if len(frame) > _MOST_ROWS else range(len(frame))
+    order = smallest_first(frame["pvalue_holm"]) if len(frame) > _MOST_ROWS else range(len(frame))
     rows = [*zip(*(frame[name].tolist() for name in frame.columns), strict=True)]  # each of its own type
     p_of = f">p ({classes.test.overall.measure})"
     header = ("Class", ">Share of rows", ">Mean prediction", ">ECE", p_of, ">p (Holm)")

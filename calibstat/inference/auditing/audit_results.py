@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
-from calibstat.in_order import in_order, without_rounding
+from calibstat.in_order import smallest_first, without_rounding
 from calibstat.inference.auditing.beyond_results import MOST_PRINTED, Beyond
 from calibstat.inference.auditing.shares_in_words import between, least, percent, points, rows_in_words
 from calibstat.inference.deviation import SLOPE
@@ -119,7 +119,7 @@ class Audit(Result):
     @property
     def order(self) -> np.ndarray:
         """The numbers of all groups, sorted by adjusted p-value, ties by the statistic, the largest first."""
-        return in_order(self.pvalue_adjusted, -without_rounding(self.statistic))
+        return smallest_first(self.pvalue_adjusted, -without_rounding(self.statistic))
 
     @property
     def found(self) -> np.ndarray:

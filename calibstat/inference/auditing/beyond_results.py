@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.digits import settled
-from calibstat.in_order import in_order
+from calibstat.in_order import smallest_first
 from calibstat.inference.auditing.shares_in_words import between, percent, ratio, rows_in_words
 from calibstat.output.wording import level_text
 from calibstat.result import Result
@@ -71,7 +71,7 @@ class Beyond(Result):
     @property
     def order(self) -> np.ndarray:
         """The numbers of all groups but all rows, sorted by p-value."""
-        return 1 + in_order(self.pvalue_adjusted[1:], self.pvalue[1:])
+        return 1 + smallest_first(self.pvalue_adjusted[1:], self.pvalue[1:])
 
     @property
     def found(self) -> np.ndarray:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
-from calibstat.in_order import in_order, without_rounding
+from calibstat.in_order import smallest_first, without_rounding
 from calibstat.inference.bands.bands import BANDS, CALIBRATED
 from calibstat.inference.bands.reliability_bands import Steps
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
@@ -236,7 +236,7 @@ class ClassWiseReliability(NotedResult):
 
     def worst(self, k: int) -> np.ndarray:
         """Indices of the k classes with the largest errors, largest first; among equals the first class first."""
-        return in_order(-without_rounding(self.error))[:k]
+        return smallest_first(-without_rounding(self.error))[:k]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each class."""

@@ -16,7 +16,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
-from calibstat.in_order import first_smallest, in_order
+from calibstat.in_order import first_smallest, smallest_first
 from calibstat.inference.choosing.condition import Condition
 from calibstat.inference.confidence_interval import honest_ends
 from calibstat.inference.problems.pose import problem_of
@@ -244,7 +244,7 @@ def choose(
         return lambda level: np.array([np.clip(each.high(2 * level), *b) for each, b in zip(ends, bounds, strict=True)])
 
     high, level, shown = step_down(list(named(highs, models).values()), conditions, 1 - confidence_level)
-    rank = np.argsort(in_order(-score if criterion.info.larger_is_better else score))
+    rank = np.argsort(smallest_first(-score if criterion.info.larger_is_better else score))
     chosen = min(np.flatnonzero(shown), key=lambda k: rank[k], default=None)
     names, first = tuple(models), next(iter(problems.values()))
     over = [max(float(end - each.number) for end, each in zip(row, conditions, strict=True)) for row in high]
