@@ -26,7 +26,7 @@ MEASURES = {
     "kernel_ce": ("kernel_ce", {}),
     "kernel_ce, .2": ("kernel_ce", {"bandwidth": 0.2}),
 }
-MOST_EVENTS = 14.0  # expected of one kind, of which there are two
+MOST_EVENTS = 20.0  # expected of one kind, of which there are two
 FAR = 7.0  # standard deviations up to which counts are looked at
 CHANCES = 16  # true chances of each kind
 
@@ -75,7 +75,7 @@ def design(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndar
     if kinds == 2 and random.random() < 0.2:
         value[1] = random.uniform(0.1, 0.9)
     value = value.round(6) if kinds == 1 or value[0] != value[1] else value[:1]
-    return value, rows[: value.size], np.minimum(MOST_EVENTS * 2 / value.size, 0.9 * rows[: value.size])
+    return value, rows[: value.size], np.minimum(MOST_EVENTS * 1.4 / value.size**0.5, 0.9 * rows[: value.size])
 
 
 def main() -> None:

@@ -88,8 +88,8 @@ class ScoreBound:
         return np.minimum((np.maximum(third, 0) + cubes) / (variance + squares), self.cap)
 
     def spreads(self, variance: float, third: float) -> float:
-        """Return how many standard deviations the reach is, with the two unseen events in the variance too."""
-        squares = variance + UNSEEN * self.largest**2
+        """Return how many standard deviations the reach is, with an event that was not observed in the variance too."""
+        squares = variance + self.largest**2
         return float(self.widen(self.z, self.rate(variance, third) / np.sqrt(squares))) if squares > 0 else self.z
 
     def widen(self, excess: Any, rate: Any) -> Any:

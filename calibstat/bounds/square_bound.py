@@ -38,8 +38,8 @@ class SquareBound:
         U.
     linear, quadratic : float
         V1, the squares of what units add, and V3, the squares of what pairs of units add.
-    third : float
-        K, the cubes of what units add.
+    third, cancelled : float
+        K, the cubes of what units add, and what units that are skewed in opposite directions take from it.
     curvature : float
         d, how much the estimate bends along its noise.
     most, least : float
@@ -62,6 +62,7 @@ class SquareBound:
     most: float
     least: float
     alone: float
+    cancelled: float = 0.0
     plain: tuple[Sums, ...] = ()
     size: np.ndarray | None = None
     hides: np.ndarray | None = None
@@ -72,7 +73,12 @@ class SquareBound:
         pairs = max(UNSEEN_PAIRS, math.log(tail) ** 2 / score.k)
         largest = self.most + pairs * score.largest * self.alone
         variance = self.linear + (1 + max(score.z / USUAL, 1.0) ** 3) * self.quadratic
-        reach = float(score.times(largest).reach(variance, self.third))
+        bound = score.times(largest)
+        # pairs have no part in the third moment, and do not make the rate of what was seen smaller
+        third = max(self.third, 0.0) + self.cancelled
+        seen = float(bound.rate(self.linear, third) - bound.rate(self.linear, 0.0))
+        rate = min(float(bound.rate(variance, 0.0)) + seen, bound.cap)
+        reach = float(bound.widen(score.z * math.sqrt(max(variance, 0.0)), rate))
         spreads = max([score.spreads(sums.variance, sums.most) for sums in self.plain], default=score.z)
         along, steepest = max(self.curvature, 0.0), math.sqrt(max(self.quadratic, 0.0) / 2)
         # near 0 what units add says little of the direction of the noise
@@ -105,6 +111,7 @@ class SquareBound:
             most=self.most / number,
             least=self.least / number,
             alone=self.alone / number,
+            cancelled=self.cancelled / number**3,
         )
 
     def minus(self, other: SquareBound) -> SquareBound:
@@ -120,6 +127,7 @@ class SquareBound:
             most=max(self.most, other.least),
             least=max(self.least, other.most),
             alone=max(self.alone, other.alone),
+            cancelled=self.cancelled + other.cancelled,
             plain=self.plain + other.plain,
         )
 
@@ -219,6 +227,7 @@ def bound_of(
     added = np.zeros(count.size)  # by a row, in its pairs with all rows of other units
     same = np.zeros(count.size)  # what a row would add in its pairs with its own unit
     size = np.zeros(count.size)  # of the terms of which what a row adds is the sum
+    skew, noise = np.zeros((2, count.size))  # of what a row adds, by its predictions
     unseen = [_Unseen(), _Unseen()]
     plain = []
     for side in sides:
@@ -229,7 +238,9 @@ def bound_of(
         added += side.sign * side.residual * (smoothed - own)
         same += side.sign * (side.residual * own)
         size += np.abs(side.residual * smoothed) + np.abs(side.residual * own)
-    added, same, size = by_unit(added), by_unit(same), by_unit(size)
+        along = side.sign * row_weight * smoothed * np.maximum(side.value * (1 - side.value), np.finfo(float).tiny)
+        skew, noise = skew + along * (1 - 2 * side.value), noise + np.abs(along)
+    added, same, size, skew, noise = (by_unit(part) for part in (added, same, size, skew, noise))
     estimate = inner(number, added) / pairs
     c = n / pairs * (added - estimate * w * (n - w))
     squares = 4 * inner(number, c**2)
@@ -243,11 +254,14 @@ def bound_of(
     if unit is not None:  # of units of one size this factor is 1
         quadratic *= n * n / pairs * (1 - 1 / number.size)
     clusters = None if weight is None and unit is None else w
+    up = share_skewed_up(np.divide(skew, noise, out=np.zeros_like(skew), where=noise > 0))
+    cubes = 8 * number * c**3
     return SquareBound(
         estimate=estimate,
         linear=squares / n**2,
         quadratic=quadratic / n**2,
         third=8 * inner(number, c**3) / n**3,
+        cancelled=float(cancelled(inner(up, cubes), inner(1 - up, cubes))) / n**3,
         curvature=curvature / n,
         most=2 * (unseen[0].up + unseen[1].up) / n**2,
         least=2 * (unseen[0].down + unseen[1].down) / n**2,

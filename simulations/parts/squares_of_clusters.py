@@ -135,18 +135,31 @@ class ModelsOnClusters:
             [score.spreads(*each) for score, each in zip(scores, self._plain(count, r, v), strict=True)]
             for _, v, r in self.sides
         ]
+        hidden = self._cancelled(count, c)
         skewed, steepest = np.max(spreads, axis=0) ** 2 - z**2, np.sqrt(quadratic / 2)
         found = []
         for sign, part in ((-1.0, least), (1.0, most)):
             one = 2 * part / n + np.maximum(4, np.log(tail) ** 2 / k) * largest * alone / n
-            rate = (np.maximum(sign * third, 0) + 2 * (largest * one) ** 3) / (variance + 2 * (largest * one) ** 2)
-            rate = np.minimum(rate, cap * one)
+            seen = _rate(linear, np.maximum(sign * third, 0) + hidden, largest * one, cap * one)
+            seen = seen - _rate(linear, 0, largest * one, cap * one)
+            rate = np.minimum(_rate(variance, 0, largest * one, cap * one) + seen, cap * one)
             reach = rate * k / 2 + np.sqrt(z**2 * variance + rate**2 * k**2 / 4)
             own = np.maximum(sign * curvature, 0)
             limits = zip(np.maximum(own, steepest), own, np.sqrt(linear), 4 * steepest**2, z, strict=True)
             unknown = np.array([float(unsure(*each)) for each in limits])
             found.append(estimate + sign * (reach + z**2 * own + skewed * unknown) / n)
         return found[0].clip(-1, 1), found[1].clip(-1, 1)
+
+    def _cancelled(self, count: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """Return what the third moments of clusters that are skewed in opposite directions take from each other."""
+        cell = count.sum(axis=1)
+        skew, noise = np.zeros((2, *c.shape))
+        for sign, value, residual in self.sides:
+            smoothed = (cell * residual) @ kernel(value, self.bandwidth)
+            along = sign * count * (smoothed * np.maximum(value * (1 - value), np.finfo(float).tiny))[:, None]
+            skew, noise = skew + along @ (1 - 2 * value), noise + np.abs(along).sum(axis=2)
+        up = share_skewed_up(np.divide(skew, noise, out=np.zeros_like(skew), where=noise > 0))
+        return np.asarray(cancelled((8 * up * c**3).sum(axis=1), (8 * (1 - up) * c**3).sum(axis=1)))
 
     def _plain(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> list[tuple[float, float]]:
         """Return the variance of the sum of the residuals of clusters, and its third moment whatever its sign."""
@@ -264,3 +277,8 @@ def made_equal(models: ModelsOnClusters) -> ModelsOnClusters | None:
         share = (low + high) / 2
         low, high = (low, share) if moved(share).difference > 0 else (share, high)
     return moved((low + high) / 2)
+
+
+def _rate(variance: np.ndarray, third: np.ndarray | float, largest: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """Return third moment over variance, with two unseen events of the largest size, at most so much."""
+    return np.asarray(np.minimum((third + 2 * largest**3) / (variance + 2 * largest**2), most))

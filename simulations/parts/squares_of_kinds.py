@@ -27,6 +27,7 @@ class Ends:
     linear: np.ndarray
     quadratic: np.ndarray
     third: np.ndarray
+    cancelled: np.ndarray
     curvature: np.ndarray
     most: np.ndarray
     least: np.ndarray
@@ -47,8 +48,13 @@ class Ends:
         k = (2 * z**2 + 4) / 3
         largest = linear_part + max(4.0, np.log(tail) ** 2 / k) / self.n
         variance = self.linear + (1 + max(z / 1.96, 1) ** 3) * self.quadratic * ("quadratic" not in without)
-        rate = np.minimum((np.maximum(sign * self.third, 0) + 2 * largest**3) / (variance + 2 * largest**2), largest)
-        rate = rate * ("skewness" not in without)
+
+        def rate_of(variance: np.ndarray, third: np.ndarray | float) -> np.ndarray:
+            return np.minimum((third + 2 * largest**3) / (variance + 2 * largest**2), largest)
+
+        third = np.maximum(sign * self.third, 0) + self.cancelled
+        rate = rate_of(variance, 0) + rate_of(self.linear, third) - rate_of(self.linear, 0)
+        rate = np.minimum(rate, largest) * ("skewness" not in without)
         along, steepest = np.maximum(sign * self.curvature, 0), np.sqrt(self.quadratic / 2)
         unknown = unsure(np.maximum(along, steepest), along, np.sqrt(self.linear), 4 * steepest**2, z)
         skewed = np.max([_spreads(*each, z, k) ** 2 - z**2 for each in self.plain], axis=0)
@@ -109,12 +115,15 @@ class PairOfKinds:
         terms = np.zeros((y.size, y.size))
         most, least = np.zeros((2, len(count)))
         plain = []
+        skew, noise = np.zeros((2, *count.shape))
         for value, sign in self.models:
             residual, near = y - value, kernel(value, self.bandwidth)
             smoothed = (count * residual) @ near
             added = added + sign * residual * (smoothed - residual)
             terms = terms + sign * np.outer(residual, residual) * near
             up, down = unseen(value, smoothed, count > 0)
+            along = sign * smoothed * np.maximum(value * (1 - value), np.finfo(float).tiny)
+            skew, noise = skew + along * (1 - 2 * value), noise + np.abs(along)
             plain.append((count @ residual**2, _largest_third(count, residual, value)))
             most, least = most + (up if sign > 0 else down), least + (down if sign > 0 else up)
         estimate = (count * added).sum(axis=1) / (n * (n - 1))
@@ -126,8 +135,11 @@ class PairOfKinds:
         bend = 4 * ((along @ terms) * along).sum(axis=1)
         curvature = np.where(linear > 1e-20, bend / (n * np.maximum(linear, 1e-300)), 0.0)
         third = 8 * (count * c**3).sum(axis=1)
+        up = share_skewed_up(np.divide(skew, noise, out=np.zeros_like(skew), where=noise > 0))
+        cubes = 8 * count * c**3
+        hidden = cancelled((up * cubes).sum(axis=1), ((1 - up) * cubes).sum(axis=1))
         unseen_rows = 2 * most / n, 2 * least / n
-        return Ends(n, estimate, linear, np.maximum(quadratic, 0), third, curvature, *unseen_rows, plain)
+        return Ends(n, estimate, linear, np.maximum(quadratic, 0), third, hidden, curvature, *unseen_rows, plain)
 
 
 def _largest_third(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -138,8 +150,8 @@ def _largest_third(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -
 
 
 def _spreads(variance: np.ndarray, third: np.ndarray, z: float, k: float) -> np.ndarray:
-    """Return how many standard deviations the bound of a sum of residuals lies above it, two unseen events added."""
-    added = np.minimum((third + 2) / (variance + 2), 1) / np.sqrt(variance + 2) * k / 2
+    """Return how many standard deviations the bound of a sum of residuals lies above it, an unseen event added."""
+    added = np.minimum((third + 2) / (variance + 2), 1) / np.sqrt(variance + 1) * k / 2
     return np.asarray(added + np.sqrt(z**2 + added**2))
 
 

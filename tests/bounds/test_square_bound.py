@@ -56,7 +56,7 @@ def spreads(y, v, z):
     parts = (share * r**3).sum(), ((1 - share) * r**3).sum()
     most = max(sum(max(s * part, 0) for part in parts) for s in (1, -1))
     k, variance = (2 * z**2 + 4) / 3, (r**2).sum()
-    skewness = min((most + 2) / (variance + 2), 1) / np.sqrt(variance + 2)
+    skewness = min((most + 2) / (variance + 2), 1) / np.sqrt(variance + 1)
     return skewness * k / 2 + np.sqrt(z**2 + (skewness * k / 2) ** 2)
 
 
@@ -126,7 +126,9 @@ def test_p_and_interval_in_closed_form(n, seed):
             k = (2 * z**2 + 4) / 3
             largest = end.most + max(4, np.log(tail) ** 2 / k) * end.alone
             variance = end.linear + (1 + max(z / 1.96, 1) ** 3) * end.quadratic
-            rate = min((max(end.third, 0) + 2 * largest**3) / (variance + 2 * largest**2), largest)
+            seen, unseen = max(end.third, 0) + end.cancelled, 2 * largest**2
+            of_linear = [min((part + unseen * largest) / (end.linear + unseen), largest) for part in (seen, 0)]
+            rate = min(of_linear[0] - of_linear[1] + unseen * largest / (variance + unseen), largest)
             reach = rate * k / 2 + z**2 * max(end.curvature, 0) + np.sqrt(z**2 * variance + rate**2 * k**2 / 4)
             skewed = max(spreads(y, v, z) for v in (a, b)) ** 2 - z**2
             reach += skewed * curvature_if_unsure(end.curvature, end.linear, end.quadratic, z)

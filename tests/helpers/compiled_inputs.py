@@ -155,6 +155,7 @@ INPUTS = {
     ),
     "bounds.unit_sums._powers": lambda: (TENTHS, CLASSES, SHARED, 1, TENTHS[:, 0] + 0.5, 9),
     "bounds.unit_sums._row_sums": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
+    "bounds.unit_sums._row_skews": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
     "bounds.unit_sums._absolute_row_sums": lambda: (TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9)),
     "bounds.unit_sums._add_rows": lambda: (
         *(
@@ -241,7 +242,9 @@ INPUTS = {
     "measures.components.smooth_components._add_products": lambda: (
         *(RESIDUALS[:2, :4].copy(), np.sin(np.arange(12.0)).reshape(4, 3), np.zeros((2, 3))),
     ),
-    "bounds.joint_moments._prefixes": lambda: (TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float)),
+    "bounds.joint_moments._prefixes": lambda: (
+        *(TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float), np.linspace(0, 1, UNITS.max() + 1)),
+    ),
     "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, np.zeros((11, 20))),
     "measures.smooth_ce._on_grid": lambda: (VALUE, RESIDUAL),
     "measures.smooth_ce._largest_sum": lambda: (np.sin(np.arange(65.0)), np.abs(np.cos(np.arange(65.0))), 2),

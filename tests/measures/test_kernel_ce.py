@@ -144,12 +144,14 @@ def test_high_end_is_the_root_of_the_bound_of_the_square_where_that_is_lower(ban
     up = max(((1 - low) * np.maximum(*around).clip(0)).max(), (high * (-np.minimum(*around)).clip(0)).max())
     k, most = (2 * z**2 + 4) / 3, 2 * up / n + 4 / n
     variance = v1 + 2 * v3
-    rate = min((max(8 * (c**3).sum(), 0) + 2 * most**3) / (variance + 2 * most**2), most)
+    share = np.clip((0.6 - p) / 0.2, 0, 1)  # rare events and rare non-events count apart
+    kind = np.where(near @ r > 0, share, 1 - share)
+    seen = sum(max(8 * (part * c**3).sum(), 0) for part in (kind, 1 - kind))
+    rate = min(seen / (v1 + 2 * most**2) + 2 * most**3 / (variance + 2 * most**2), most)
     reach = rate * k / 2 + z**2 * max(d, 0) + np.sqrt(z**2 * variance + rate**2 * k**2 / 4)
-    share = np.clip((0.6 - p) / 0.2, 0, 1)  # what skewness adds to the curvature; rare non-events count apart
     cubes = (share * r**3).sum(), ((1 - share) * r**3).sum()
     third = max(sum(max(s * part, 0) for part in cubes) for s in (1, -1))
-    skewness = (third + 2) / ((r**2).sum() + 2) ** 1.5
+    skewness = (third + 2) / ((r**2).sum() + 2) / np.sqrt((r**2).sum() + 1)  # for the curvature
     spreads = skewness * k / 2 + np.sqrt(z**2 + (skewness * k / 2) ** 2)
     sure = np.clip(np.sqrt(v1 / (2 * v3)) - 2, 0, 1)
     most = max(d, np.sqrt(v3 / 2))

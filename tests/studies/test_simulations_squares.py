@@ -41,8 +41,8 @@ def test_it_is_the_recipe_of_the_package():
             sides = [Side(v[seen], (y - v)[seen], bandwidth, sign) for v, sign in ((a, 1.0), (b, -1.0))]
             for found, bound in ((ends, bound_of(sides, rows[seen])), (alone, bound_of(sides[:1], rows[seen]))):
                 for tail in (0.005, 0.025, 0.3):
-                    assert found.low(tail)[i] == pytest.approx(bound.low(tail), rel=1e-9, abs=1e-12)
-                    assert found.high(tail)[i] == pytest.approx(bound.high(tail), rel=1e-9, abs=1e-12)
+                    assert found.low(tail)[i] == pytest.approx(bound.low(tail), rel=1e-8, abs=1e-12)
+                    assert found.high(tail)[i] == pytest.approx(bound.high(tail), rel=1e-8, abs=1e-12)
 
 
 def of_kinds(*parts):
