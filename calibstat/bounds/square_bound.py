@@ -239,29 +239,33 @@ def bound_of(
         same += side.sign * (side.residual * own)
         size += np.abs(side.residual * smoothed) + np.abs(side.residual * own)
         along = side.sign * row_weight * smoothed * np.maximum(side.value * (1 - side.value), np.finfo(float).tiny)
-        skew, noise = skew + along * (1 - 2 * side.value), noise + np.abs(along)
-    added, same, size, skew, noise = (by_unit(part) for part in (added, same, size, skew, noise))
+        skew += along * (1 - 2 * side.value)
+        noise += np.abs(along, out=along)
+        del smoothed, own, along  # each as long as the data
+    added, same, size = by_unit(added), by_unit(same), by_unit(size)
+    up = share_skewed_up(_ratio(by_unit(skew), by_unit(noise)))
+    del skew, noise
     estimate = inner(number, added) / pairs
     c = n / pairs * (added - estimate * w * (n - w))
     squares = 4 * inner(number, c**2)
+    third, third_up = 8 * inner(number, c**3), 8 * inner(number, up * c**3)
+    del up
     curvature = 0.0
     if squares > 4 * (n / pairs * ROUNDING) ** 2 * inner(number, size**2):
         of_row = c if unit is None else c[unit]
-        along = sum(side.sign * side.square(count * of_row * side.residual, side.bandwidth) for side in sides)
-        curvature = 4 * along / (n * squares)
+        bend = sum(side.sign * side.square(count * of_row * side.residual, side.bandwidth) for side in sides)
+        curvature = 4 * bend / (n * squares)
     all_pairs = _squares_of_pairs(sides, count) if unit is None else _squares_of_units(sides, unit, same)
     quadratic = 2 / pairs * max(all_pairs - inner(number, same**2), 0.0)
     if unit is not None:  # of units of one size this factor is 1
         quadratic *= n * n / pairs * (1 - 1 / number.size)
     clusters = None if weight is None and unit is None else w
-    up = share_skewed_up(np.divide(skew, noise, out=np.zeros_like(skew), where=noise > 0))
-    cubes = 8 * number * c**3
     return SquareBound(
         estimate=estimate,
         linear=squares / n**2,
         quadratic=quadratic / n**2,
-        third=8 * inner(number, c**3) / n**3,
-        cancelled=float(cancelled(inner(up, cubes), inner(1 - up, cubes))) / n**3,
+        third=third / n**3,
+        cancelled=float(cancelled(third_up, third - third_up)) / n**3,
         curvature=curvature / n,
         most=2 * (unseen[0].up + unseen[1].up) / n**2,
         least=2 * (unseen[0].down + unseen[1].down) / n**2,
@@ -277,9 +281,13 @@ def _sum_of_residuals(
 ) -> Sums:
     """Return the sum of the residuals of a model with its moments; of units the rows count by their weights."""
     x, size, skew = by_unit(side.residual), by_unit(weight), by_unit(weight * (1 - 2 * side.value))
-    up, cubes = share_skewed_up(skew / size), number * x**3
-    hidden = float(cancelled(inner(up, cubes), inner(1 - up, cubes)))
-    return Sums(inner(number, x), inner(number, x**2), float(cubes.sum()), hidden)
+    third, third_up = inner(number, x**3), inner(number, share_skewed_up(_ratio(skew, size)) * x**3)
+    return Sums(inner(number, x), inner(number, x**2), third, float(cancelled(third_up, third - third_up)))
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Return part / whole, 0 where both are 0."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 class _Unseen:
