@@ -100,7 +100,7 @@ def test_without_residuals_the_mirror_is_the_noise():
 def test_of_a_model_that_ignores_outcomes_the_mirror_is_hardly_longer():
     """The larger of two ends that are nearly equal on average is longer than each, by the noise of both.
 
-    The end of fresh rows allows for skewness, which is 1.3 % of it with 300 rows and .1 % with 2000.
+    The end of fresh rows allows for skewness, which is 1.5 % of it with 300 rows.
     """
     for shift, rows, most in ((0, 300, 1.025), (0.6, 2000, 1.01)):
         found = []
@@ -110,7 +110,7 @@ def test_of_a_model_that_ignores_outcomes_the_mirror_is_hardly_longer():
         fresh, shifted, mirror, triangle = (
             sum(getattr(each, name) for each in found) for name in ("high", "shifted", "mirror", "triangle")
         )
-        assert shifted / fresh == pytest.approx(1, abs=0.015)
+        assert shifted / fresh == pytest.approx(1, abs=0.02)
         assert 1 <= mirror / fresh <= most < triangle / fresh <= 1.2
 
 
