@@ -24,7 +24,7 @@ from calibstat.resampling.rng import Rng
 
 CHOOSE = "choose"
 PROBABILITIES, SCORES = "predict_proba", "decision_function"
-FARTHEST = 16.0  # score, whose sigmoid and those of new scores twice as large differ from 1
+FARTHEST = 16.0  # the largest score: the sigmoid of a score twice as large still differs from 1
 
 
 class CalibratedModel(Parametrised):

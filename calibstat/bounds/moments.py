@@ -47,7 +47,7 @@ class Moments(ABC):
     total, square, cube : ndarray, shape (cells,)
         The sums of the contributions in each cell, of their squares and of their cubes.
     low : ndarray, shape (cells,)
-        The part of the sums of cubes of rows that are skewed upwards, those of rare events.
+        The sums of the cubes of rows that are skewed upwards, such as rows with rare events.
     factor : float
         The factor that makes sums of squared deviations unbiased for the variance, of clusters.
     """

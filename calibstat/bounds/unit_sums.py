@@ -57,7 +57,7 @@ class UnitSums(ABC):
     @property
     @abstractmethod
     def low(self) -> np.ndarray:
-        """The part of the sums of cubes of entries that are skewed upwards, those of rare events, shape (cells,)."""
+        """The sums of the cubes of entries that are skewed upwards, as of rare events, shape (cells,)."""
 
     @abstractmethod
     def skew(self, weights: np.ndarray) -> np.ndarray:
