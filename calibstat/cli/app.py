@@ -20,6 +20,7 @@ from calibstat.cli.descriptions import (
     summarize_models,
     validate_models,
 )
+from calibstat.cli.listings import list_generators, list_measures
 from calibstat.cli.monitoring import monitor_stream
 from calibstat.cli.options import (
     ClusterColumn,
@@ -42,7 +43,6 @@ from calibstat.cli.planning import find_power, find_sample_size
 from calibstat.cli.printed_tables import (
     table,
     table_of_bins,
-    table_of_measures,
     table_of_models,
     table_of_pairs,
 )
@@ -72,9 +72,9 @@ def calibstat(
         bool, typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Is this model calibrated?
+    """Is this model calibrated? How good is a measure of its error?
 
-    Measures, exact tests and honest intervals for predicted probabilities.
+    Measures, exact tests and honest intervals for predicted probabilities, and studies of data whose truth is known.
     """
 
 
@@ -94,27 +94,6 @@ def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
         results = {model.name: model.test for model in models}
         said: list[str | Table] = [*sentences, shown, written(out, saved), caution.short]
         return Answer(said, details=[*details, *caution.full], results=results)
-
-
-def list_measures() -> Answer:
-    """List the measures and their options."""
-    from calibstat.measures import MEASURES
-    from calibstat.measures.kinds.registry import binary_measures, multiclass_measures
-
-    both = [name for name in binary_measures() if name in multiclass_measures()]
-    said: list[str | Table] = [
-        table_of_measures(),
-        "Honest intervals cover near calibration too, if either outcome is observed at least ten times. For other "
-        "intervals see --method.",
-        "Binary measures use one predicted probability per row. Multiclass measures use the predicted probabilities of "
-        "all classes together, without --lens or with canonical, groups or top_k; so do "
-        f"{' and '.join(both)} with these lenses.",
-    ]
-    results = {
-        name: {"title": entry.info.title, "bounds": entry.info.bounds, "options": entry.defaults()}
-        for name, entry in MEASURES.items()
-    }
-    return Answer(said, results=results)
 
 
 def warm() -> None:
@@ -385,6 +364,7 @@ QUESTIONS = {
     "power": find_power,
     "sample-size": find_sample_size,
     "measures": list_measures,
+    "generators": list_generators,
 }
 for name, command in QUESTIONS.items():
     app.command(name)(prints_answer(command))

@@ -1,4 +1,4 @@
-"""Printed tables: tests, classes, bins, measures, models and their differences."""
+"""Printed tables: tests, classes, bins, models and their differences."""
 
 from __future__ import annotations
 
@@ -77,26 +77,6 @@ def table_of_bins(equivalence: Equivalence) -> Table:
     for left, right, rows, mean, frequency, low, high in equivalence.to_frame().to_numpy():
         where, ends = f"{settled(left):.3g} to {settled(right):.3g}", f"{number(low)} and {number(high)}"
         grid.add_row(where, f"{settled(rows):,.0f}", number(mean), number(frequency), ends)
-    return grid
-
-
-def table_of_measures() -> Table:
-    """Make the table of all measures, binary ones first."""
-    from calibstat.measures import MEASURES, MulticlassMeasure
-
-    grid = table("Name", "Measure, options with their defaults", "Range", "Interval")
-    for multiclass, title in ((False, "Binary measures"), (True, "Multiclass measures")):
-        grid.add_section()
-        grid.add_row(Text(title, style="bold"))
-        for name, entry in MEASURES.items():
-            if issubclass(entry, MulticlassMeasure) == multiclass:
-                low, high = entry.info.bounds
-                defaults = entry.defaults().items()
-                options = Text("\n".join(f"{option}={default!r}" for option, default in defaults), "dim")
-                about = Text("\n").join([Text(entry.info.title), *([options] if options else [])])
-                grid.add_row(name, about, f"{low:g} to {high:g}", "honest" if entry().has_form else "–")
-    for column in grid.columns:
-        column.no_wrap = not str(column.header).startswith("Measure")
     return grid
 
 

@@ -208,6 +208,7 @@ COMMANDS = {  # arguments, exit code, and a part of what is printed
     "decompose": (ROWS, 0, "120 rows"),
     "demo": (["--out", "demo"], 0, "Written to demo"),
     "equivalence": ([*ROWS, "--margin", "0.2"], 0, "120 rows"),
+    "generators": ([], 0, "temperature"),
     "interval": ([*ROWS, *QUICK], 0, "on these rows"),
     "measures": ([], 0, "smooth_ece"),
     "monitor": ([*ROWS, "--when", "d", "--state", "state.json"], 0, "period"),
