@@ -18,7 +18,8 @@ from study_pages import studies_table, studies_toctree
 
 import calibstat as cs
 
-SIMULATIONS = Path(__file__).parent.parent / "simulations"
+PROJECT = Path(__file__).parent.parent
+SIMULATIONS = PROJECT / "simulations"
 RESULTS = SIMULATIONS / "results"
 CLAIMS = {
     "complete": "zero in the population if the model is calibrated",
@@ -282,6 +283,13 @@ def distances_table() -> str:
     return f"{source(path)}\n\n{rows_of(['measure', *distances.LIMITS], rows)}"
 
 
+def how_good() -> str:
+    """Take the section about studies of measures from the README, with links from this folder."""
+    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+    section = readme[readme.index("## How good is a measure?") :].partition("\n## ")[0]
+    return section.strip().replace("](docs/", "](")
+
+
 def source(path: Path) -> str:
     """Say which command made a stored result: the comment in its first line."""
     first = path.read_text(encoding="utf-8").partition("\n")[0]
@@ -301,6 +309,7 @@ MARKERS = {
     "equivalence": equivalence_table,
     "planning": planning_table,
     "distances": distances_table,
+    "how_good": how_good,
 }
 
 
