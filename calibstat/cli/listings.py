@@ -1,4 +1,4 @@
-"""What can be named: the commands that list measures and generators."""
+"""The commands that list what can be named: measures and generators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRUTHS = ("truth", "curve", "conditional", "distance", "generator")  # methods o
 
 @dataclass(frozen=True)
 class Entry:
-    """What a listing says of one name.
+    """The text and the numbers of a listing for one name.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def list_generators() -> Answer:
         needs = tuple(each.name for each in given if each.default is each.empty)
         options = {each.name: each.default for each in given if each.default is not each.empty}
         known = tuple(name for name in TRUTHS if hasattr(generator, name))
-        title = (inspect.getdoc(generator) or "").partition("\n")[0]
+        title = str(inspect.getdoc(generator)).splitlines()[0]
         return Entry(title, options, ("\n".join(known),), {"kind": kind, "truths": known, "needs": needs}, needs)
 
     kinds = {"Binary": Generator, "Several classes": MulticlassGenerator, "Made of generators": object}

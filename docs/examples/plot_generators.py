@@ -14,6 +14,7 @@ from a distribution whose calibration curve and whose value of every measure are
 # The bars are the distribution of 20,000 predictions. ``truth`` is the value of a measure in the population.
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 import calibstat as cs
@@ -44,11 +45,10 @@ figure.supylabel("probability of the outcome; bars: twice the share of predictio
 
 # %%
 # Every binary measure has a true value there.
-for name in ("calibrated", "over-confident", "errors that alternate"):
-    true = {
-        measure: round(shown[name].truth(measure), 4) for measure in ("ece", "smooth_ce", "kernel_ce", "ks", "brier")
-    }
-    print(f"{name:22} {true}")
+measures = ["ece", "smooth_ce", "kernel_ce", "ks", "brier"]
+names = ["calibrated", "over-confident", "errors that alternate"]
+truths = {name: {measure: shown[name].truth(measure) for measure in measures} for name in names}
+print(pd.DataFrame(truths).round(4).to_string())
 
 # %%
 # The curve of ``errors that alternate`` has an ECE far above its smooth error: errors that cancel within a small
@@ -66,8 +66,8 @@ for world in (1, 2):
     print(f"world {world}: kernel error {gap.truth('kernel_ce'):.4f}, distance from calibration {gap.distance():.4f}")
 
 # %%
-# Several classes
-# ---------------
+# Six points
+# ----------
 #
 # Six equally likely predictions of three classes, each of them wrong as a vector, although the most likely class and
 # each class alone are calibrated.

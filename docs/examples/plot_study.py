@@ -13,12 +13,14 @@ simulated.
 #
 # Each generator draws outcomes and predictions, and knows the value of every measure in its population. The first
 # model is calibrated, the others are more and more over-confident.
+import pandas as pd
+
 import calibstat as cs
 
 models = {f"beta = {beta}": cs.generators.temperature(beta) for beta in (1, 1.25, 1.5, 2)}
 measures = ["ece", "smooth_ce", "brier"]
-for name, model in models.items():
-    print(name, {measure: round(model.truth(measure), 3) for measure in measures})
+truths = {name: {measure: model.truth(measure) for measure in measures} for name, model in models.items()}
+print(pd.DataFrame(truths).round(3).to_string())
 
 # %%
 # How far off is it?
@@ -28,14 +30,11 @@ for name, model in models.items():
 # the calibrated model, whose error is 0. The Brier score is right on average: it is a mean.
 grid = {"n": [100, 300, 1000], "measures": measures, "replicates": 100, "seed": 1}
 bias = cs.study.run("bias", models, **grid)
-print(
-    bias[bias["n"] == 1000][["generator", "measure", "truth", "mean", "bias", "bias_se"]]
-    .round(4)
-    .to_string(index=False)
-)
+columns = ["generator", "measure", "truth", "mean", "bias"]
+print(bias.loc[bias["n"] == 1000, columns].round(4).to_string(index=False))
 
 # %%
-figure = cs.study.plot(bias[bias["measure"] != "brier"])
+figure = cs.study.plot(bias[bias["measure"] == "ece"])
 
 # %%
 # How fast does its error vanish?

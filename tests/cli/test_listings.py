@@ -63,8 +63,7 @@ def test_a_new_generator_is_listed_without_another_line(monkeypatch):
     assert "coin Tosses of one coin. truth side curve edge=0.25 distance" in text
 
 
-def test_an_entry_that_is_not_in_the_listing_is_missed():
-    """What the tests above ask is not true of every table."""
+def test_a_listing_has_a_row_for_each_section_and_entry_and_its_notes():
     found = listing("Thing", ("Kind",), {"All": {"a": Entry("A thing.", {"b": 1}, ("k",), {"size": 2})}}, "A note.")
     assert found.results == {"a": {"title": "A thing.", "size": 2, "options": {"b": 1}}}
     assert found.said[1] == "A note."

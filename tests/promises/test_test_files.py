@@ -89,7 +89,9 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_user_defined_measures.py",
     "test_wrong_input.py",
 }
-PAGES = {  # each is about pages of one kind
+PAGES = {  # each is about a page, or pages of one kind
+    "test_first_page.py",
+    "test_five_papers_page.py",
     "test_how_to_pages.py",
     "test_list_of_studies.py",
     "test_result_pages.py",
