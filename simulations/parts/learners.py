@@ -226,7 +226,13 @@ LEARNERS: dict[str, tuple[Any, Learner]] = {
     "always calibrated": (Uniform(), calibrated_cut),
     "logistic at its truth": (FIVE, partial(known, population=FIVE)),
 }
-SMOOTH = (*list(LEARNERS)[:5], "Platt", "isotonic", "histogram", "histogram, prevalence .03")  # whose fits the mirror is for
+SMOOTH = (
+    *list(LEARNERS)[:5],
+    "Platt",
+    "isotonic",
+    "histogram",
+    "histogram, prevalence .03",
+)  # whose fits the mirror is for
 PAIRS: dict[str, tuple[Any, Learner, Learner]] = {
     "Platt of calibrated predictions": (Scored(), given, platt),
     "Platt": (OVER, given, platt),
