@@ -268,9 +268,8 @@ def distances_table() -> str:
         return PENDING.format(name="distances")
     import pandas as pd
 
-    from calibstat.study.study_file import load_module
+    from calibstat.papers import distances
 
-    distances = load_module(SIMULATIONS / "distances.py")
     found = distances.judge(pd.read_csv(path, comment="#"))
     cells = {
         (row.measure, row.property): f"{'✓' if row.holds else '✗'} {row.number:.2g} ({row.where})"

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.papers.error_choice_pages import chosen, draw_classes, draw_temperatures
 from calibstat.papers.error_choices import OPTIONS, QUICK, SAME, SEARCHES, found_in
-from calibstat.papers.prediction_files import PredictionFile
-from calibstat.papers.splits import EVERY
+from calibstat.papers.parts.error_choice_pages import chosen, draw_classes, draw_temperatures
+from calibstat.papers.parts.prediction_files import PredictionFile
+from calibstat.papers.parts.splits import EVERY
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators
-from calibstat.papers.agreement import AGREEMENTS, PROPERTIES
-from calibstat.papers.prediction_files import PredictionFile
-from calibstat.papers.recalibrations import BEFORE, RECALIBRATIONS, option_name
+from calibstat.papers.parts.agreement import AGREEMENTS, PROPERTIES
+from calibstat.papers.parts.prediction_files import PredictionFile
+from calibstat.papers.parts.recalibrations import BEFORE, RECALIBRATIONS, option_name
 from calibstat.papers.tables import EVERY, OPTIONS, Drawn, found_in
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels, positions

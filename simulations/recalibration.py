@@ -27,9 +27,9 @@ from calibstat.data.clipping import needed
 from calibstat.generators.simulator import drawing
 from calibstat.inference.gce_family import NAMES
 from calibstat.inference.summarize import MEASURES, SCORES
-from calibstat.papers.agreement import AGREEMENTS, PROPERTIES, agreement_rows, gce_rows
-from calibstat.papers.prediction_files import read_predictions
-from calibstat.papers.recalibrations import (
+from calibstat.papers.parts.agreement import AGREEMENTS, PROPERTIES, agreement_rows, gce_rows
+from calibstat.papers.parts.prediction_files import read_predictions
+from calibstat.papers.parts.recalibrations import (
     BEFORE,
     RANKED,
     RECALIBRATIONS,
@@ -39,7 +39,7 @@ from calibstat.papers.recalibrations import (
     questions,
     recalibrated,
 )
-from calibstat.papers.splits import averaged
+from calibstat.papers.parts.splits import averaged
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels, positions
 

@@ -21,8 +21,8 @@ import numpy as np
 from calibstat import calibration_test, estimate, generalization_gap, generators
 from calibstat.cli.input_files import columns_of
 from calibstat.cli.terminal import late_bar
-from calibstat.papers.prediction_files import PredictionFile, Rows
-from calibstat.papers.recalibrations import infinite
+from calibstat.papers.parts.prediction_files import PredictionFile, Rows
+from calibstat.papers.parts.recalibrations import infinite
 from calibstat.papers.tables import names_of
 from calibstat.study import Study
 from calibstat.study.kept_rows import Row, kept

@@ -29,9 +29,9 @@ import numpy as np
 from calibstat import calibration_test, estimate, gce_family, generators
 from calibstat.data.clipping import needed
 from calibstat.inference.gce_family import GceFamily
-from calibstat.papers.agreement import PROPERTIES, correlation, mean_known, ranks
-from calibstat.papers.error_choice_pages import draw, pages
-from calibstat.papers.recalibrations import (
+from calibstat.papers.parts.agreement import PROPERTIES, correlation, mean_known, ranks
+from calibstat.papers.parts.error_choice_pages import draw, pages
+from calibstat.papers.parts.recalibrations import (
     BEFORE,
     RANKED,
     Make,
@@ -40,7 +40,7 @@ from calibstat.papers.recalibrations import (
     infinite,
     option_name,
 )
-from calibstat.papers.splits import every_split, table_of_splits
+from calibstat.papers.parts.splits import every_split, table_of_splits
 from calibstat.papers.tables import OPTIONS as OPTIONS_OF_TABLES
 from calibstat.papers.tables import READING, Drawn, Source, check_rows, files_by_name, fits, left_out, parted
 from calibstat.recalibration import HistogramBinning, TemperatureScaling

@@ -1,4 +1,4 @@
-"""The study files of the folder simulations/, for tests of them."""
+"""The study files of the folder simulations/ and those that are installed, for tests of them."""
 
 from importlib import import_module
 
@@ -8,7 +8,9 @@ from calibstat.study import load_study
 from calibstat.study.study_file import load_module
 
 FOLDER = PROJECT / "simulations"
-STUDIES = {path.stem: load_study(path) for path in sorted(FOLDER.glob("*.py"))}
+INSTALLED = ("bias", "consistency", "distances", "mixture", "ranking", "six_points")
+FILES = [*sorted(FOLDER.glob("*.py")), *(PROJECT / "calibstat" / "papers" / f"{name}.py" for name in INSTALLED)]
+STUDIES = {path.stem: load_study(path) for path in FILES}
 
 
 def study_file(name):

@@ -11,9 +11,9 @@ from scipy.stats import spearmanr
 
 import calibstat as cs
 from calibstat.papers import error_choices
-from calibstat.papers.agreement import PROPERTIES
 from calibstat.papers.error_choices import HALVES, LARGER_LOSS, SAME
-from calibstat.papers.recalibrations import BEFORE
+from calibstat.papers.parts.agreement import PROPERTIES
+from calibstat.papers.parts.recalibrations import BEFORE
 from calibstat.recalibration import HistogramBinning, TemperatureScaling
 from calibstat.study import load_study
 from calibstat.study.study_options import chosen

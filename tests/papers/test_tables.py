@@ -10,8 +10,8 @@ from command_line import run
 
 import calibstat as cs
 from calibstat.papers import tables
-from calibstat.papers.agreement import PROPERTIES
-from calibstat.papers.recalibrations import BEFORE, RECALIBRATIONS, REPLACED
+from calibstat.papers.parts.agreement import PROPERTIES
+from calibstat.papers.parts.recalibrations import BEFORE, RECALIBRATIONS, REPLACED
 from calibstat.study import load_study
 from calibstat.study.study_options import chosen
 

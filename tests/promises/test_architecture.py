@@ -28,8 +28,8 @@ RANDOM = {
     "study/": {None: {"SeedSequence"}},
     "papers/": {None: {"SeedSequence"}},
     "simulations/": {None: {"SeedSequence"}},
-    "simulations/parts/kernel_estimators.py": {None: {"Generator"}},  # random by themselves, for comparison only
-    "simulations/distances.py": {None: {"SeedSequence"}, "draw_kernel": {"default_rng"}},
+    "papers/parts/kernel_estimators.py": {None: {"Generator"}},  # random by themselves, for comparison only
+    "papers/distances.py": {None: {"SeedSequence"}, "draw_kernel": {"default_rng"}},
     # packages that draw from the global state, for comparison only
     "simulations/parts/peer_answers.py": {
         None: {"SeedSequence"},

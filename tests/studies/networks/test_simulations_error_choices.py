@@ -7,9 +7,9 @@ import pytest
 from project_folder import PROJECT
 from simulation_files import study_file
 
-from calibstat.papers.error_choice_pages import judged
 from calibstat.papers.error_choices import HALVES, LARGER_LOSS, SAME
-from calibstat.papers.splits import EVERY
+from calibstat.papers.parts.error_choice_pages import judged
+from calibstat.papers.parts.splits import EVERY
 
 study = study_file("error_choices")
 STORED = pd.read_csv(PROJECT / "simulations" / "results" / "error_choices.csv", comment="#")

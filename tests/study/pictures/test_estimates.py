@@ -14,10 +14,11 @@ from simulation_files import study_file
 
 import calibstat as cs
 from calibstat.measures.kinds.registry import everyday_measures
+from calibstat.papers import bias, consistency, mixture, ranking
 from calibstat.study.pictures import estimates
 
 MODELS = {"1.5": cs.generators.temperature(1.5), "calibrated": cs.generators.calibrated()}
-bias, bins, consistency, mixture, ranking = map(study_file, ("bias", "bins", "consistency", "mixture", "ranking"))
+bins = study_file("bins")
 STUDIES = [file.study for file in (bias, consistency, bins, ranking, mixture)]
 
 

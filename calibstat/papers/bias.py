@@ -10,10 +10,9 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from calibstat.papers.parts.grid import Grid, binned, every_measure, models
 from calibstat.study import Study, plot
 from calibstat.study.pictures.estimates import panels
-
-from .parts.grid import Grid, binned, every_measure, models
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,12 +24,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import Sample, estimate, generators
-from calibstat.measures.distances import contiguous_merging
+from calibstat.measures.lower_and_upper_distance import contiguous_merging
+from calibstat.papers.parts.grid import FIVE, Grid, Measures
+from calibstat.papers.parts.kernel_estimators import ESTIMATORS
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels
-
-from .parts.grid import FIVE, Grid, Measures
-from .parts.kernel_estimators import ESTIMATORS
 
 if TYPE_CHECKING:
     import pandas as pd

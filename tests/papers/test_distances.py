@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 from documentation import measure_pages
 from scipy import stats
-from simulation_files import study_file, study_part
 
 import calibstat as cs
+from calibstat.papers import distances
+from calibstat.papers.parts import kernel_estimators
 
-distances, kernel_estimators = study_file("distances"), study_part("kernel_estimators")
 PAPER = {  # table 1 of arXiv:2211.16886: continuous, complete, sound, estimable
     "ECE, unbinned": "nyyn",
     "binned ECE": "nyny",

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators, lenses, plot, reliability
+from calibstat.papers.parts.grid import Grid, Measures
+from calibstat.papers.parts.promises import CONFIDENCE, COVERAGE, missed_too_often
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels, positions
-
-from .parts.grid import Grid, Measures
-from .parts.promises import CONFIDENCE, COVERAGE, missed_too_often
 
 if TYPE_CHECKING:
     import pandas as pd

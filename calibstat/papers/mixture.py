@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators, plot, reliability
+from calibstat.papers.parts.grid import Grid
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels
-
-from .parts.grid import Grid
 
 if TYPE_CHECKING:
     import pandas as pd
