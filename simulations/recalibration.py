@@ -63,7 +63,7 @@ def table(*, quick: bool, n_jobs: int | None = None, data: Sequence[Path] = ()) 
     from joblib import Parallel, delayed
 
     if len(data) > 1:
-        raise ValueError(f"expected one file, found {len(data)}; the study papers/tables.py takes several")
+        raise ValueError(f"expected one file, found {len(data)}; the installed study tables takes several")
     y, p = read_predictions(data[0]) if data else DIGITS.sample(HELD_OUT, SEED)
     splits, n_resamples = (2, 19) if quick else (20, 119)
     seeds = np.random.SeedSequence(SEED).spawn(splits)

@@ -1,7 +1,7 @@
 """The choices behind a calibration error: Nixon et al. (2019), tables 1 to 3, section 5.3 and figure 1, left.
 
 Each file of predictions is split at random into 20% of its rows, to which recalibrations are fitted, and 80%, on which
-all are judged, again and again, as by papers/tables.py, which has tables 4 and 5. Here are
+all are judged, again and again, as by the study `tables`, which has tables 4 and 5. Here are
 
 - section 5.3: mean rank correlations of eight recalibrations by one error with 10, 20, 30, 40 and 50 bins, for errors
   with each property, with equal probabilities kept together or shared between adaptive bins, and on two halves of the
@@ -309,6 +309,7 @@ def column_of_ranks(values: np.ndarray) -> np.ndarray:
 study = Study(
     question="What do the choices behind a calibration error change for these models?",
     seed=SEED,
+    runtime_hours=0.02,
     table=table,
     takes_data=True,
     takes_store=True,

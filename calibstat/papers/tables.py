@@ -342,6 +342,7 @@ def diagrams(y: np.ndarray, models: Mapping[str, np.ndarray], *, curves: bool) -
 study = Study(
     question="What do the papers' tables say of these models?",
     seed=SEED,
+    runtime_hours=0.01,
     table=table,
     takes_data=True,
     takes_store=True,

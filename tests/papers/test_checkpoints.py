@@ -135,7 +135,7 @@ def test_a_run_goes_on_by_checkpoint(save, tmp_path, monkeypatch):
 
 
 def test_it_runs_without_files_and_is_drawn(tmp_path):
-    table, (csv, png) = load_study("papers/checkpoints.py").run(tmp_path, quick=True)
+    table, (csv, png) = load_study("checkpoints").run(tmp_path, quick=True)
     assert (csv.name, png.name) == ("checkpoints-quick.csv", "checkpoints-quick.png")
     assert table["file"].unique().tolist() == list(checkpoints.EXAMPLES)
     (figure,) = checkpoints.figures(table).values()

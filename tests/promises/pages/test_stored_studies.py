@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 from project_folder import PROJECT as ROOT
-from simulation_files import STUDIES
+from simulation_files import STORED
 
 from calibstat.measures.kinds.registry import everyday_measures
 from calibstat.papers import consistency
@@ -14,7 +14,7 @@ from calibstat.study.study import Study
 
 def test_every_study_has_its_row_and_its_results():
     readme = (ROOT / "simulations" / "README.md").read_text(encoding="utf-8")
-    for name, study in STUDIES.items():
+    for name, study in STORED.items():
         hours = rf", {study.runtime_hours:g} h \|"
         assert re.search(rf"\| {re.escape(study.question)} \| \[{name}\]\([\w./]*{name}\.py\){hours}", readme), name
         first, second = (ROOT / "simulations" / "results" / f"{name}.csv").read_text().splitlines()[:2]
@@ -30,15 +30,15 @@ def missing_measures(study, table):
     return sorted(asked - set(table["measure"]))
 
 
-@pytest.mark.parametrize("name", [name for name, study in STUDIES.items() if study.grids is not Study.grids])
+@pytest.mark.parametrize("name", [name for name, study in STORED.items() if study.grids is not Study.grids])
 def test_stored_results_have_every_measure_that_the_study_asks_about(name):
     stored = pd.read_csv(ROOT / "simulations" / "results" / f"{name}.csv", comment="#")
-    assert missing_measures(STUDIES[name], stored) == []
+    assert missing_measures(STORED[name], stored) == []
 
 
 @pytest.mark.parametrize("name", ["size", "bias", "consistency", "ranking"])
 def test_studies_of_measures_ask_about_all_that_are_registered(name):
-    asked = {measure for grid in STUDIES[name].grids(False) for measure, _ in grid["measures"].values()}
+    asked = {measure for grid in STORED[name].grids(False) for measure, _ in grid["measures"].values()}
     expected = set(everyday_measures())
     if name == "consistency":  # an error can only vanish where the population value is known
         expected = set(consistency.with_truth({measure: (measure, {}) for measure in expected}))
@@ -48,5 +48,5 @@ def test_studies_of_measures_ask_about_all_that_are_registered(name):
 def test_a_measure_that_is_not_in_the_stored_results_is_found():
     stored = pd.read_csv(ROOT / "simulations" / "results" / "size.csv", comment="#")
     without = stored[stored["measure"] != "ks"]
-    missing = [missing_measures(STUDIES["size"], table) for table in (without, stored)]
+    missing = [missing_measures(STORED["size"], table) for table in (without, stored)]
     assert set(missing[0]) - set(missing[1]) == {"ks"}

@@ -197,12 +197,6 @@ def test_nothing_is_broken_in_what_runs(coverages):
     assert missed_too_often(coverages).empty
 
 
-def test_misses_are_judged_by_the_level():
-    table = table_at_the_limit(coverage, "coverage", "honest", "misses", 0.06, 1)
-    assert missed_too_often(table.assign(level=0.9)).empty
-    assert len(missed_too_often(table.assign(level=0.99))) == 6
-
-
 @pytest.mark.parametrize(("width", "broken"), [(4, 0), (8, 1), (12, 1)])
 def test_wide_intervals_are_found_where_the_truth_is_far_from_0(width, broken):
     # the truth is 4 sd from 0, and a normal interval is 3.92 wide; 2.2 times as much is 8.62, and the three are 1.5
