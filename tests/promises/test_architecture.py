@@ -264,6 +264,32 @@ def test_an_import_is_seen_as_a_library():
     assert libraries({"a.py": source, "b.py": "import pyarrow"}) == {"scipy", "matplotlib"}
 
 
+def beside_the_package(files):
+    """What files import that an installed package does not have: extras, what draws in a checkout, and by a dot."""
+    nodes = [node for source in files.values() for node in import_statements(source)]
+    names = {name.partition(".")[0] for node in nodes for name in imported(node)}
+    by_a_dot = {"." for node in nodes if getattr(node, "level", 0)}
+    return names & {*OPTIONAL, "seaborn", "simulations"} | by_a_dot
+
+
+def test_installed_studies_need_nothing_beside_the_package():
+    papers = {file: source for file, source in sources().items() if file.startswith("papers/")}
+    assert len(papers) > 9
+    assert beside_the_package(papers) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("def f():\n    import seaborn as sns", "seaborn"),
+        ("from simulations.parts import cases", "simulations"),
+        ("from .parts.cases import x", "."),
+    ],
+)
+def test_an_import_from_beside_the_package_is_found(source, found):
+    assert beside_the_package({"papers/a.py": source}) == {found}
+
+
 def needed(recipe):
     """What a recipe of conda asks for at run time, as pyproject.toml writes it."""
     asked = [each.replace(" ", "") for each in yaml.safe_load(recipe)["requirements"]["run"]]

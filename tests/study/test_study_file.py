@@ -155,6 +155,20 @@ def test_a_saved_picture_keeps_rare_colours(tmp_path):
     assert np.abs(pixels - np.array([0xDE, 0x8F, 0x05]) / 255).max(axis=1).min() < 8 / 255
 
 
+def test_pictures_are_drawn_in_the_look_of_studies(tmp_path):
+    """Whatever draws them, without a word in the file of the study."""
+    seen = []
+
+    def figures(table):
+        seen.append((plt.rcParams["axes.edgecolor"], plt.rcParams["axes.grid"]))
+        return {}
+
+    before = dict(plt.rcParams)
+    dataclasses.replace(TINY, figures=figures).run(tmp_path)
+    assert seen == [(".8", True)]
+    assert dict(plt.rcParams) == before
+
+
 def test_a_quick_run_does_not_touch_the_results_that_count(tmp_path):
     TINY.run(tmp_path)
     before = (tmp_path / "results/tiny.csv").read_bytes()
