@@ -243,6 +243,7 @@ def draw_table(found: pd.DataFrame) -> Figure:
     axes.set_yticks(range(len(measures)), measures)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
+    axes.grid(visible=False)
     for line in range(1, len(measures), 2):
         axes.axhspan(line - 0.5, line + 0.5, color="0.95", linewidth=0, zorder=0)
     words = "continuous: largest jump; complete: largest value if calibrated;\n"
