@@ -357,7 +357,7 @@ def run_study(
         typer.Option("--set", metavar="NAME=VALUE", help="An option of the study, such as splits=20. Repeatable."),
     ] = None,
 ) -> None:
-    """Run a study of simulated data, or list those that are installed.
+    """Run a study of simulated data, or list installed ones.
 
     Write its table to the folder results and its pictures to the folder figures, and fail if a guarantee is violated.
     """

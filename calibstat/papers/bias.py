@@ -1,4 +1,4 @@
-"""How far off is the plug-in estimate of each measure, over n and over bins?
+"""The bias of the plug-in estimate of each measure, over n and over bins.
 
 Most estimates of calibration errors are too high, the more so the fewer rows and the more bins. The second picture
 shows, for each number of bins, the mean estimate beside the population value of the measure with the same bins, which

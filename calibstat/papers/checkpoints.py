@@ -216,7 +216,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     legend(axes, above=True, columns=2)
     entitle(axes, "gap, test minus train", new=False)
     words = f"open triangle: no resample was as large, so that p is at most {settled(least):.2g}"
-    figure.supxlabel(f"checkpoint; star: the least log loss on test rows; dots: p = .05\n{words}", fontsize="medium")
+    figure.supxlabel(f"checkpoint; star: the least log loss on test rows; dots: p = 0.05\n{words}", fontsize="medium")
     return {"": figure}
 
 

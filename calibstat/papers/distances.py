@@ -1,4 +1,4 @@
-"""Which measure tells how far from calibrated a model is? Figure 2 and table 1 of Błasiok et al. (2023).
+"""Measures as distances from calibration: figure 2 and table 1 of Błasiok et al. (2023).
 
 Section 10 of arXiv:2211.16886 draws measures over a family of temperatures, one sample of 10,000 rows each; here are
 many, and what the paper could not draw: the interval calibration error, whose computation it leaves open, and the lower

@@ -1,4 +1,4 @@
-"""What does a binned estimate say of a known Gaussian mixture? Figures 6 to 14 of Vaicenavicius et al. (2019).
+"""Binned estimates for a known Gaussian mixture: figures 6 to 14 of Vaicenavicius et al. (2019).
 
 Section 5.1 of arXiv:1902.06977 estimates the miscalibration of three logistic models, whose expected deviation in total
 variation is known, from data sets of many sizes with many numbers of bins. For two classes total variation is the

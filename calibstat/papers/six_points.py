@@ -1,4 +1,4 @@
-"""Which measures find errors that no single class shows? Table 1 and figure 2 of Vaicenavicius et al. (2019).
+"""Errors that no single class shows: table 1 and figure 2 of Vaicenavicius et al. (2019).
 
 Example 1 of arXiv:1902.06977 has six equally likely predictions for three classes. The most likely class is observed as
 often as predicted, and so is every single class, but each prediction is off by 0.1 in total variation. The

@@ -96,7 +96,7 @@ class Study:
 
     @property
     def called(self) -> str:
-        """What `calibstat study` takes: the name of an installed study, or a file with its folder."""
+        """The argument of `calibstat study`: the name of an installed study, or a file with its folder."""
         file = self.file.resolve()
         return self.name if file.parent == PAPERS else f"{file.parent.name}/{file.name}"
 

@@ -1,1 +1,1 @@
-"""What the studies of papers share."""
+"""Parts that the studies of papers share, also with those of a checkout."""
