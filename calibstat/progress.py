@@ -36,14 +36,14 @@ def announced(parts: Iterable[T], sizes: Sequence[int], what: str) -> Iterator[T
             continue
         left = (now - warm) * (whole - done) / (done - sizes[0])
         if said is None and now - began + left >= LONG:
-            logger.warning("about %s for %s", _in_words(now - began + left), what)
+            logger.warning("about %s for %s", in_words(now - began + left), what)
             said = now
         elif said is not None and now - said >= OFTEN:
-            logger.warning("%.0f %% done, about %s left", 100 * done / whole, _in_words(left))
+            logger.warning("%.0f %% done, about %s left", 100 * done / whole, in_words(left))
             said = now
 
 
-def _in_words(seconds: float) -> str:
+def in_words(seconds: float) -> str:
     """Write a time to two digits."""
     if seconds < 100:
         return f"{float(f'{seconds:.2g}'):.0f} s"

@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators
+from calibstat.papers.parts.families import by_family, in_family
+from calibstat.papers.parts.grid import Grid, Measures
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels, positions
-
-from .parts.families import by_family, in_family
-from .parts.grid import Grid, Measures
 
 if TYPE_CHECKING:
     import pandas as pd

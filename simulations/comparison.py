@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from calibstat import generators
+from calibstat.papers.parts.grid import Grid, Measures
+from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study, plot
-
-from .parts.grid import Grid, Measures
-from .parts.promises import more_often
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,15 +18,15 @@ import numpy as np
 from calibstat import generators
 from calibstat.generators.generator import Generator
 from calibstat.measures.kinds.registry import find_measure, is_affordable
+from calibstat.papers.parts.grid import FIVE, Grid, Measures, every_measure
+from calibstat.papers.parts.promises import CONFIDENCE, missed_too_often
 from calibstat.study import Study
 from calibstat.study.pictures import plot as plot_study
 from calibstat.study.question import rate_of
 
 from .parts.cases import Case
 from .parts.finite_populations import REAL, RealRows
-from .parts.grid import FIVE, Grid, Measures, every_measure
 from .parts.hard_cells import at_ends, at_noise, few_clusters, rare, rival_classes, waves
-from .parts.promises import CONFIDENCE, missed_too_often
 from .parts.search import Counts, Recipe, recipes
 from .parts.sun import sun_interval
 

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.generators.simulator import drawing
+from calibstat.papers.parts.grid import Grid, Measures
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels
 
 from .parts.digits import CLASSES, HELD_OUT, NoisyDigits
-from .parts.grid import Grid, Measures
 
 if TYPE_CHECKING:
     import pandas as pd

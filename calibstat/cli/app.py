@@ -45,6 +45,7 @@ from calibstat.cli.printed_tables import (
     table_of_bins,
     table_of_models,
     table_of_pairs,
+    table_of_studies,
 )
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.recalibrating import recalibrate_predictions
@@ -300,16 +301,28 @@ def one_number(lens: str | None) -> str | None:
     return "mean" if lens == "class_wise" else None
 
 
+LISTED = (
+    "Run one with calibstat study NAME; with --quick, a small grid, each takes at most half a minute. Times are "
+    "on two cores. Results are "
+    "written to the current folder. Your own studies are files: calibstat study FILE.py."
+)
+
+
 def run_study(
-    file: Annotated[
-        Path,
+    study: Annotated[
+        str | None,
         typer.Argument(
-            metavar="FILE", help="A Python file with study = Study(...), or papers/tables.py, which calibstat has."
+            metavar="STUDY",
+            help="The name of an installed study, or a Python file with study = Study(...). Without it: a list.",
         ),
-    ],
+    ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder to write to. Default: the folder of the file."),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder to write to. Default: the folder of the file; of an installed study the current folder.",
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small grid with few data sets.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped run.")] = False,
@@ -323,23 +336,32 @@ def run_study(
         typer.Option("--set", metavar="NAME=VALUE", help="An option of the study, such as splits=20. Repeatable."),
     ] = None,
 ) -> None:
-    """Run a study of simulated data.
+    """Run a study of simulated data, or list installed ones.
 
-    Write its table and pictures, and fail if a guarantee is violated.
+    Write its table to the folder results and its pictures to the folder figures, and fail if a guarantee is violated.
     """
     with one_line_errors():
+        from calibstat.progress import in_words
         from calibstat.study import load_study
         from calibstat.study.study_options import assignments
 
-        study = load_study(file)
-        out = study.home if out is None else out
-        hours = "" if quick or study.runtime_hours is None else f" About {study.runtime_hours:g} hours on two cores."
-        say(study.question + hours)
-        chosen = assignments(settings or [])
-        frame, saved = study.run(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data or [], options=chosen)
+        if study is None:
+            given = {"--out": out, "--quick": quick, "--resume": resume, "--data": data, "--set": settings}
+            beside = [name for name, value in {**given, "--n-jobs": n_jobs != 1}.items() if value]
+            if beside:
+                raise ValueError(f"expected the name or the file of a study beside {beside[0]}, found none")
+            say(table_of_studies(), LISTED)
+            return
+        chosen = load_study(study)
+        out = chosen.home if out is None else out
+        hours = chosen.runtime_hours
+        how_long = "" if quick or data or hours is None else f" About {in_words(3600 * hours)} on two cores."
+        say(chosen.question + how_long)
+        asked = assignments(settings or [])
+        frame, saved = chosen.run(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data or [], options=asked)
         say(f"Written to {place(out)}: {', '.join(str(path.relative_to(out)) for path in saved)}.")
-        if study.violations is not None:
-            rows = study.violations(frame)
+        if chosen.violations is not None:
+            rows = chosen.violations(frame)
             if len(rows):
                 say(f"The guarantee is violated in {len(rows)} of {len(frame)} rows:", rows.to_string(index=False))
                 raise typer.Exit(1)

@@ -102,3 +102,17 @@ def table_of_pairs(comparison: Comparison) -> Table:
         row = [f"{a} − {b}", number(comparison.difference[i]), ends, p_text(comparison.pvalue[i])]
         grid.add_row(*row, *([p_text(comparison.pvalue_adjusted[i])] if several else []))
     return grid
+
+
+def table_of_studies() -> Table:
+    """Make the list of the studies that are installed: what each asks, of which data, and how long it takes."""
+    from calibstat.progress import in_words
+    from calibstat.study.study_file import installed_names, load_study
+
+    grid = table("Study", "Question", "Data", ">Full run")
+    for name in installed_names():
+        study = load_study(name)
+        hours = study.runtime_hours
+        data = "simulated, or --data" if study.takes_data else "simulated"
+        grid.add_row(name, study.question, data, "" if hours is None else in_words(3600 * hours))
+    return grid

@@ -13,9 +13,9 @@ import numpy as np
 from calibstat.data.sample import Sample
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.distributions import SMALLEST_PANEL, Density, Function, Points, gauss, solve
-from calibstat.measures.distances import best_merging
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.population_value import NO_EDGES, Loss
+from calibstat.measures.lower_and_upper_distance import best_merging
 
 CELLS = 4096  # common cells of the parts of a mixture, beside those at singular ends and edges of bins
 SAME = 1e-12  # predictions this close are one point of the curve; and the tolerance of calibration

@@ -17,7 +17,7 @@ from calibstat.measures.binned import ECE, ECEDebiased, ECEWidth
 from calibstat.measures.curve_errors import L1
 from calibstat.measures.cumulative import KS, Kuiper
 from calibstat.measures.decision_loss import DecisionLoss
-from calibstat.measures.distances import LowerDistance, UpperDistance
+from calibstat.measures.lower_and_upper_distance import LowerDistance, UpperDistance
 from calibstat.measures.interval_ce import IntervalCE, RandomIntervalCE, SurrogateIntervalCE
 from calibstat.measures.net_benefit import NetBenefit
 from calibstat.measures.losses import Brier, LogLoss, NormalizedLogLoss

@@ -26,10 +26,10 @@ from calibstat.data.clipping import needed
 from calibstat.data.data_notes import auc
 from calibstat.data.sample import Sample
 from calibstat.generators.simulator import drawing
-from calibstat.papers.agreement import agreement_rows, correlation, gce_rows
-from calibstat.papers.claims import claims
-from calibstat.papers.prediction_files import PredictionFile
-from calibstat.papers.recalibrations import (
+from calibstat.papers.parts.agreement import agreement_rows, correlation, gce_rows
+from calibstat.papers.parts.claims import claims
+from calibstat.papers.parts.prediction_files import PredictionFile
+from calibstat.papers.parts.recalibrations import (
     BEFORE,
     RECALIBRATIONS,
     REPLACED,
@@ -40,8 +40,8 @@ from calibstat.papers.recalibrations import (
     infinite,
     option_name,
 )
-from calibstat.papers.splits import EVERY, every_split, table_of_splits
-from calibstat.papers.table_pages import draw_diagrams, pages
+from calibstat.papers.parts.splits import EVERY, every_split, table_of_splits
+from calibstat.papers.parts.table_pages import draw_diagrams, pages
 from calibstat.study import Study
 from calibstat.study.kept_rows import kept
 from calibstat.study.study_options import Option
@@ -342,6 +342,7 @@ def diagrams(y: np.ndarray, models: Mapping[str, np.ndarray], *, curves: bool) -
 study = Study(
     question="What do the papers' tables say of these models?",
     seed=SEED,
+    runtime_hours=0.01,
     table=table,
     takes_data=True,
     takes_store=True,

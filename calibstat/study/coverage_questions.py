@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import product
@@ -55,7 +55,7 @@ class CoverageQuestion(Question):
         for measure, (name, options) in self.measures.items():
             truth = self.truths[generator, measure]
             if np.isnan(truth):
-                truth = _truth_over_fixed_cells(self.generators[generator], data, name, options)
+                truth = _truth_over_fixed_cells(self.truth_of(generator), data, name, options)
             truths.append(truth)
         return truths
 
@@ -175,22 +175,22 @@ def _mean_truth(truth: np.ndarray) -> float:
     return float(truth.mean()) if np.ptp(truth) else float(truth[0])
 
 
-def _truth_over_fixed_cells(generator: Any, data: Data, name: str, options: Mapping[str, Any]) -> float:
+def _truth_over_fixed_cells(truth: Callable[..., float], data: Data, name: str, options: Mapping[str, Any]) -> float:
     """Return the population value of a measure over the cells that these data make."""
     measure = bound_to(name, options)
     if isinstance(data, tuple):  # each model over the cells that its predictions make
         samples_of = {model: Sample.from_rows(data[0], p) for model, p in data[1].items()}
         cells = {model: _with_fixed_cells(measure, each).options for model, each in samples_of.items()}
-        return float(generator.truth(name, held=cells))
+        return truth(name, held=cells)
     settings = {option: value for option, value in options.items() if option in VERB_SETTINGS}
     lens, reduce = settings.get("lens"), settings.get("reduce")
 
     def binary(seen: BinaryData) -> float:
-        return float(generator.truth(name, **settings, **_with_fixed_cells(measure, seen.sample).options))
+        return truth(name, **settings, **_with_fixed_cells(measure, seen.sample).options)
 
     def class_wise(seen: ClassWiseData) -> float:
         fixed = [_with_fixed_cells(measure, sample).options for sample in seen.samples()]
-        truths = np.array([generator.truth(name, lens=one_class(k), **each) for k, each in enumerate(fixed)])
+        truths = np.array([truth(name, lens=one_class(k), **each) for k, each in enumerate(fixed)])
         return float(truths.max() if reduce == "max" else truths.mean())
 
     def canonical(seen: MulticlassData) -> float:

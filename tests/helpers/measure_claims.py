@@ -4,8 +4,8 @@ import numpy as np
 
 import calibstat as cs
 from calibstat.measures import MEASURES, Info, Statistic
-from calibstat.measures.distances import LARGEST
 from calibstat.measures.kinds.registry import binary_measures, find_measure
+from calibstat.measures.lower_and_upper_distance import LARGEST
 
 ULP = np.finfo(float).eps
 VARIANTS = [

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import calibstat as cs
-from calibstat.papers.recalibrations import (
+from calibstat.papers.parts.recalibrations import (
     BEFORE,
     RECALIBRATIONS,
     REPLACED,

@@ -1,4 +1,4 @@
-"""Which measures find errors that no single class shows? Table 1 and figure 2 of Vaicenavicius et al. (2019).
+"""Errors that no single class shows: table 1 and figure 2 of Vaicenavicius et al. (2019).
 
 Example 1 of arXiv:1902.06977 has six equally likely predictions for three classes. The most likely class is observed as
 often as predicted, and so is every single class, but each prediction is off by 0.1 in total variation. The
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators, lenses, plot, reliability
+from calibstat.papers.parts.grid import Grid, Measures
+from calibstat.papers.parts.promises import CONFIDENCE, COVERAGE, missed_too_often
+from calibstat.plots.settings import settings
+from calibstat.plots.style import LOOK, PALETTE
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels, positions
-
-from .parts.grid import Grid, Measures
-from .parts.promises import CONFIDENCE, COVERAGE, missed_too_often
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,13 +70,9 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 def draw_intervals(table: pd.DataFrame) -> Figure:
     """Draw for each measure and n the mean estimate beside the truth, and how often the interval covers that."""
-    import seaborn as sns
-
     numbers = sorted(table["n"].unique())
-    color = sns.color_palette("colorblind")
-    with sns.axes_style("whitegrid"):
-        figure, ((estimate, cover),) = panels(1, 2, 4.6, 2.6, sharey=True)
-    for n, hue, marker, beside in zip(numbers, color, "osD", (-0.22, 0, 0.22), strict=False):
+    figure, ((estimate, cover),) = panels(1, 2, 4.6, 2.6, sharey=True)
+    for n, hue, marker, beside in zip(numbers, PALETTE, "osD", (-0.22, 0, 0.22), strict=False):
         rows = table[table["n"] == n]
         y = positions(rows["measure"], list(MEASURES)) + beside
         estimate.plot(rows["mean_estimate"], y, marker, color=hue, label=f"n = {n}")
@@ -108,10 +105,9 @@ def in_proportion(rows: int) -> tuple[np.ndarray, np.ndarray]:
 def draw_diagrams() -> Figure:
     """Draw rows in proportion as the top label, as three classes by themselves, and through the canonical lens."""
     import matplotlib.pyplot as plt
-    import seaborn as sns
 
     y, p = in_proportion(EACH)
-    with sns.axes_style("ticks"):
+    with settings(LOOK):
         figure, grid = plt.subplot_mosaic(
             [["top", "0", "all"], ["1", "2", "all"]], figsize=(12, 7), width_ratios=(1, 1, 1.5), layout="constrained"
         )

@@ -1,4 +1,4 @@
-"""How far off is the plug-in estimate of each measure, over n and over bins?
+"""The bias of the plug-in estimate of each measure, over n and over bins.
 
 Most estimates of calibration errors are too high, the more so the fewer rows and the more bins. The second picture
 shows, for each number of bins, the mean estimate beside the population value of the measure with the same bins, which
@@ -10,10 +10,10 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from calibstat.papers.parts.grid import Grid, binned, every_measure, models
+from calibstat.plots.style import light_to_dark
 from calibstat.study import Study, plot
 from calibstat.study.pictures.estimates import panels
-
-from .parts.grid import Grid, binned, every_measure, models
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,13 +54,10 @@ def with_bins(table: pd.DataFrame) -> pd.DataFrame:
 
 def draw_bins(table: pd.DataFrame) -> Figure:
     """Draw mean estimates for each n, and the population value, over the number of bins."""
-    import seaborn as sns
-
     forms, labels, numbers = (list(table[column].unique()) for column in ("measure", "generator", "n"))
     bins = sorted(table["bins"].unique())
-    with sns.axes_style("whitegrid"):
-        figure, grid = panels(len(forms), len(labels), 1.9, 1.75, sharex=True, sharey="row")
-    colors = sns.color_palette("viridis_r", len(numbers))
+    figure, grid = panels(len(forms), len(labels), 1.9, 1.75, sharex=True, sharey="row")
+    colors = light_to_dark(len(numbers))
     for (row, form), (column, label) in product(enumerate(forms), enumerate(labels)):
         axes = grid[row, column]
         rows = table[(table["measure"] == form) & (table["generator"] == label)].sort_values("bins")

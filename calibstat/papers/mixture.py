@@ -1,4 +1,4 @@
-"""What does a binned estimate say of a known Gaussian mixture? Figures 6 to 14 of Vaicenavicius et al. (2019).
+"""Binned estimates for a known Gaussian mixture: figures 6 to 14 of Vaicenavicius et al. (2019).
 
 Section 5.1 of arXiv:1902.06977 estimates the miscalibration of three logistic models, whose expected deviation in total
 variation is known, from data sets of many sizes with many numbers of bins. For two classes total variation is the
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators, plot, reliability
+from calibstat.papers.parts.grid import Grid
+from calibstat.plots.settings import settings
+from calibstat.plots.style import LOOK, PALETTE, light_to_dark
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels
-
-from .parts.grid import Grid
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,13 +60,10 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 def draw_estimates(table: pd.DataFrame) -> Figure:
     """Draw where 90% of the estimates lie, over the number of bins, for each model and n."""
-    import seaborn as sns
-
     models, numbers = list(table["generator"].unique()), list(table["n"].unique())
     bins = sorted(table["bins"].unique())
-    blue, orange = sns.color_palette("colorblind")[:2]
-    with sns.axes_style("whitegrid"):
-        figure, grid = panels(len(models), len(numbers), 2.3, 2.3, sharex=True, sharey="row")
+    blue, orange = PALETTE[:2]
+    figure, grid = panels(len(models), len(numbers), 2.3, 2.3, sharex=True, sharey="row")
     for (i, model), (j, n) in product(enumerate(models), enumerate(numbers)):
         axes = grid[i, j]
         rows = table[(table["generator"] == model) & (table["n"] == n)].sort_values("bins")
@@ -87,12 +85,10 @@ def draw_estimates(table: pd.DataFrame) -> Figure:
 def draw_rows_in_bins(table: pd.DataFrame) -> Figure:
     """Draw by how much the estimates miss the analytic value, over the mean number of rows in a bin."""
     import matplotlib.pyplot as plt
-    import seaborn as sns
 
     numbers = list(table["n"].unique())
-    with sns.axes_style("whitegrid"):
-        figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for n, color, marker in zip(numbers, sns.color_palette("viridis_r", len(numbers)), "osD^vP", strict=False):
+    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    for n, color, marker in zip(numbers, light_to_dark(len(numbers)), "osD^vP", strict=False):
         rows = table[table["n"] == n]
         analytic = rows["generator"].map(DEVIATION)
         x, middle = rows["n"] / rows["bins"], rows["q50"] - analytic
@@ -111,9 +107,7 @@ def draw_rows_in_bins(table: pd.DataFrame) -> Figure:
 
 def draw_deviation() -> Figure:
     """Draw deviation diagrams of one sample of each model with the true deviation."""
-    import seaborn as sns
-
-    with sns.axes_style("ticks"):
+    with settings(LOOK):
         figure, grid = panels(1, len(MODELS), 4.4, 3.6)
     v = np.linspace(0, 1, 801)
     entries: dict[str, Any] = {}

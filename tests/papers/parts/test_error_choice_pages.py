@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibstat.papers import error_choice_pages
-from calibstat.papers.agreement import PROPERTIES
-from calibstat.papers.splits import EVERY
+from calibstat.papers.parts import error_choice_pages
+from calibstat.papers.parts.agreement import PROPERTIES
+from calibstat.papers.parts.splits import EVERY
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import calibstat as cs
-from calibstat.papers.agreement import AGREEMENTS, PROPERTIES, agreement_rows, correlation, gce_rows, ranks
+from calibstat.papers.parts.agreement import AGREEMENTS, PROPERTIES, agreement_rows, correlation, gce_rows, ranks
 
 FAMILY = cs.generators.dirichlet((0.3,) * 4, temperature=2)
 

@@ -7,13 +7,13 @@ import pytest
 from project_folder import PROJECT
 from simulation_files import study_file
 
-from calibstat.papers.error_choice_pages import judged
 from calibstat.papers.error_choices import HALVES, LARGER_LOSS, SAME
-from calibstat.papers.splits import EVERY
+from calibstat.papers.parts.error_choice_pages import judged
+from calibstat.papers.parts.splits import EVERY
 
-study = study_file("error_choices")
-STORED = pd.read_csv(PROJECT / "simulations" / "results" / "error_choices.csv", comment="#")
-FINDINGS = (PROJECT / "simulations" / "findings" / "error_choices.md").read_text(encoding="utf-8")
+study = study_file("error_choices_of_networks")
+STORED = pd.read_csv(PROJECT / "simulations" / "results" / "error_choices_of_networks.csv", comment="#")
+FINDINGS = (PROJECT / "simulations" / "findings" / "error_choices_of_networks.md").read_text(encoding="utf-8")
 TEXT = " ".join(FINDINGS.split())
 GIVEN = "cifar10_vgg16"
 BINNING = "histogram binning"
@@ -217,7 +217,7 @@ def test_other_pages_say_the_same():
         and abs(row_of(GIVEN, "claim", measure=name, against=SAME, way="ties split")["mean"]) > 0.01
     ]
     assert len(opposite) == 3
-    page = (PROJECT / "simulations" / "findings" / "error_choices.md").read_text(encoding="utf-8")
+    page = (PROJECT / "simulations" / "findings" / "error_choices_of_networks.md").read_text(encoding="utf-8")
     assert "Of the other four differences three have opposite signs in the two, and one is near 0 for the VGG16" in page
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from calibstat.digits import settled
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
-from calibstat.papers.agreement import PROPERTIES
-from calibstat.papers.splits import EVERY
-from calibstat.papers.table_pages import head, left_out_section, records, signed, times_100
+from calibstat.papers.parts.agreement import PROPERTIES
+from calibstat.papers.parts.splits import EVERY
+from calibstat.papers.parts.table_pages import head, left_out_section, records, signed, times_100
 from calibstat.plots.inline_svg import svg_of_figure
 from calibstat.study.pictures.estimates import panels, positions
 

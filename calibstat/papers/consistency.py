@@ -7,9 +7,8 @@ converges faster, and one that fits a curve (`mcb`) at the rate of its curve.
 from __future__ import annotations
 
 from calibstat import generators
+from calibstat.papers.parts.grid import Grid, Measures, binned, every_measure, models
 from calibstat.study import Study
-
-from .parts.grid import Grid, Measures, binned, every_measure, models
 
 
 def with_truth(measures: Measures) -> Measures:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from calibstat.papers.recalibrations import BEFORE, REPLACED
+from calibstat.papers.parts.recalibrations import BEFORE, REPLACED
 
 SCALED, BINNED, MONOTONE = "temperature", "histogram, by class", "isotonic"
 SMALLEST = ("ece", "average_ce", "smooth_ece")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import calibstat as cs
-from calibstat.papers.prediction_files import PredictionFile, read_predictions
+from calibstat.papers.parts.prediction_files import PredictionFile, read_predictions
 
 FAMILY = cs.generators.dirichlet((0.3,) * 4, temperature=2)
 Y, P = FAMILY.sample(50, rng=1)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibstat.papers.splits import EVERY, averaged, every_split, over_files
+from calibstat.papers.parts.splits import EVERY, averaged, every_split, over_files
 
 LABELS = ["question", "model", "measure", "against"]
 

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from calibstat.papers.claims import KEPT, LOWEST, UNBOUNDED, WORSE, claims
+from calibstat.papers.parts.claims import KEPT, LOWEST, UNBOUNDED, WORSE, claims
 
 MODELS = ("uncalibrated", "temperature", "histogram, by class", "isotonic", "mean replacement")
 MEASURES = ("accuracy", "ece", "average_ce", "smooth_ece", "log_loss", "brier")

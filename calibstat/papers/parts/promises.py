@@ -1,4 +1,4 @@
-"""What honest intervals promise, and which rows of a table break a promise."""
+"""The promises of honest intervals, and the rows of a table that break one."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from calibstat.inference.sharpness import CalibrationSharpness
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
 from calibstat.output.latex import latex_tables
-from calibstat.papers.agreement import AGREEMENTS, PROPERTIES
-from calibstat.papers.splits import EVERY
+from calibstat.papers.parts.agreement import AGREEMENTS, PROPERTIES
+from calibstat.papers.parts.splits import EVERY
 from calibstat.plots.inline_svg import svg_of_figure
 from calibstat.plots.plot import plot
 

@@ -1,4 +1,4 @@
-"""Which measure tells how far from calibrated a model is? Figure 2 and table 1 of Błasiok et al. (2023).
+"""Measures as distances from calibration: figure 2 and table 1 of Błasiok et al. (2023).
 
 Section 10 of arXiv:2211.16886 draws measures over a family of temperatures, one sample of 10,000 rows each; here are
 many, and what the paper could not draw: the interval calibration error, whose computation it leaves open, and the lower
@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import Sample, estimate, generators
-from calibstat.measures.distances import contiguous_merging
+from calibstat.measures.lower_and_upper_distance import contiguous_merging
+from calibstat.papers.parts.grid import FIVE, Grid, Measures
+from calibstat.papers.parts.kernel_estimators import ESTIMATORS
+from calibstat.plots.style import PALETTE
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels
-
-from .parts.grid import FIVE, Grid, Measures
-from .parts.kernel_estimators import ESTIMATORS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,22 +159,17 @@ def _curves(rows: pd.DataFrame, column: str) -> dict[str, tuple[np.ndarray, np.n
 
 def _looks() -> dict[str, dict[str, Any]]:
     """Give every measure of the two curves its colour and marker."""
-    import seaborn as sns
-
-    names, palette = [*DRAWN, "upper distance"], sns.color_palette("colorblind")
+    names = [*DRAWN, "upper distance"]
     order = (7, 4, 2, 9, 3, 0, 1, 8)  # the greys for what is not consistent
     return {
-        name: {"color": palette[k], "marker": marker, "markersize": 4.5, "label": name}
+        name: {"color": PALETTE[k], "marker": marker, "markersize": 4.5, "label": name}
         for name, k, marker in zip(names, order, "ovs^DPXd", strict=True)
     }
 
 
 def draw_temperatures(rows: pd.DataFrame) -> Figure:
     """Draw mean estimates over the temperature, and where the true distance can be."""
-    import seaborn as sns
-
-    with sns.axes_style("whitegrid"):
-        figure, grid = panels(1, 1, 8, 4.6)
+    figure, grid = panels(1, 1, 8, 4.6)
     axes, curves, looks = grid[0, 0], _curves(rows, "mean"), _looks()
     x, lower = curves["lower distance"]
     style = {"color": "0.6", "alpha": 0.25, "linewidth": 0}
@@ -204,10 +199,7 @@ def merged(temperature: float, n: int) -> float:
 
 def draw_gap(rows: pd.DataFrame) -> Figure:
     """Draw population values over alpha with proven bounds, and the two distances that a distribution may have."""
-    import seaborn as sns
-
-    with sns.axes_style("whitegrid"):
-        figure, grid = panels(1, 1, 8, 5)
+    figure, grid = panels(1, 1, 8, 5)
     axes, curves, looks = grid[0, 0], _curves(rows, "truth"), _looks()
     x, lower = curves["lower distance"]
     bounds = {  # 1/2 lower <= smCE <= 2 lower; upper <= intCE <= 4 sqrt(lower)
@@ -251,6 +243,7 @@ def draw_table(found: pd.DataFrame) -> Figure:
     axes.set_yticks(range(len(measures)), measures)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
+    axes.grid(visible=False)
     for line in range(1, len(measures), 2):
         axes.axhspan(line - 0.5, line + 0.5, color="0.95", linewidth=0, zorder=0)
     words = "continuous: largest jump; complete: largest value if calibrated;\n"
@@ -261,10 +254,7 @@ def draw_table(found: pd.DataFrame) -> Figure:
 
 def draw_kernel() -> Figure:
     """Draw how far randomised estimates of the squared kernel error scatter about the exact value of the same rows."""
-    import seaborn as sns
-
-    with sns.axes_style("whitegrid"):
-        figure, grid = panels(1, 1, 7, 3.2)
+    figure, grid = panels(1, 1, 7, 3.2)
     axes = grid[0, 0]
     sample = Sample.from_rows(*generators.temperature(2).sample(ROWS, np.random.SeedSequence(SEED)))
     random = np.random.default_rng(np.random.SeedSequence([SEED, 1]))

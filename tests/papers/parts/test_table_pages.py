@@ -9,7 +9,7 @@ import pytest
 
 import calibstat as cs
 from calibstat.papers import tables
-from calibstat.papers.table_pages import draw_diagrams, pages, sections, verdict
+from calibstat.papers.parts.table_pages import draw_diagrams, pages, sections, verdict
 from calibstat.study.study_options import chosen
 
 

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators
+from calibstat.papers.parts.families import by_family, in_family
+from calibstat.papers.parts.grid import Grid, every_measure
 from calibstat.study import Study, plot
-
-from .parts.families import by_family, in_family
-from .parts.grid import Grid, every_measure
 
 if TYPE_CHECKING:
     import pandas as pd

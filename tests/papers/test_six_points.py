@@ -5,11 +5,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.quiver import Quiver
-from simulation_files import study_file
 
 import calibstat as cs
+from calibstat.papers import six_points
 
-six_points = study_file("six_points")
 MEASURES, PartedPoints = six_points.MEASURES, six_points.PartedPoints
 CHANCES = {  # Vaicenavicius et al. 2019, table 1
     (0.1, 0.3, 0.6): (0.2, 0.2, 0.6),

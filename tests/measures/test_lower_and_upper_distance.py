@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import OptimizeResult
 
 import calibstat as cs
-from calibstat.measures import distances as distance
+from calibstat.measures import lower_and_upper_distance as distance
 from calibstat.measures.kinds.registry import binary_measures, everyday_measures
 
 SCATTERED = cs.generators.shift(-0.5).sample(1000, 1)  # too low everywhere

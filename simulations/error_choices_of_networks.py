@@ -1,6 +1,6 @@
 """Does it matter how a calibration error is computed? Nixon et al. (2019), tables 1 to 3, section 5.3, figure 1.
 
-The study that is installed with calibstat, papers/error_choices.py, is asked about ten networks for digits, whose
+The installed study `error_choices` is asked about ten networks for digits, whose
 predictions are ten files, so that each claim has an error over networks, and about a file that is given by --data, of
 which only splits of the same rows can be had. Claims of the paper are differences with a sign: of mean rank
 correlations over 10 to 50 bins (section 5.3), of the ECE after a temperature was fitted to errors with a property
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.papers.error_choice_pages import chosen, draw_classes, draw_temperatures
 from calibstat.papers.error_choices import OPTIONS, QUICK, SAME, SEARCHES, found_in
-from calibstat.papers.prediction_files import PredictionFile
-from calibstat.papers.splits import EVERY
+from calibstat.papers.parts.error_choice_pages import chosen, draw_classes, draw_temperatures
+from calibstat.papers.parts.prediction_files import PredictionFile
+from calibstat.papers.parts.splits import EVERY
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels
 

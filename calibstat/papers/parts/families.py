@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .grid import Measures
+from calibstat.papers.parts.grid import Measures
 
 if TYPE_CHECKING:
     import pandas as pd
