@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypedDict
+
+import numpy as np
 
 from calibstat.bounds.curves.curve_shapes import Shape
 from calibstat.measures.bins import Strategy
@@ -21,12 +23,14 @@ class OptionsBesideWidth(TypedDict, total=False):
     distance: str
     divergence: str
     estimator: str
+    functions: int | Sequence[Callable[[np.ndarray], np.ndarray]]
     grid: int
     kernel: str
     max_prob: bool
     min_size: int
     n_bins: int | str | None
     norm: str | float
+    penalty: str
     precision: float
     rate: float
     refit: bool
