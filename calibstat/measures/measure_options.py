@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.bounds.curves.curve_shapes import Shape
 from calibstat.measures.bins import Strategy
+from calibstat.measures.bregman import Bregman
 
 
 class OptionsBesideWidth(TypedDict, total=False):
@@ -35,6 +36,7 @@ class OptionsBesideWidth(TypedDict, total=False):
     rate: float
     refit: bool
     region: str
+    score: str | Bregman
     shape: str | Shape | None
     statistic: str
     strategy: Strategy

@@ -28,6 +28,8 @@ VARIANTS = [
     ("ece_width", {"penalty": "largest"}),
     ("sweep_ce", {"strategy": "uniform"}),
     ("weighted_ce", {"functions": 0}),
+    ("post_processing_gap", {"score": "log_loss", "clip": 2.0**-53}),
+    ("post_processing_gap", {"score": "spherical"}),
 ]
 BUILT_IN = [
     name

@@ -152,3 +152,12 @@ def test_functions_are_named_in_results_and_equal_ones_are_one_measure():
     assert str(first) == "weighted_ce(functions=(mean_of, rising))"
     assert repr(first) == "WeightedCE(functions=(mean_of, rising))"
     assert first == cs.measures.WeightedCE(functions=[mean_of, rising])
+
+
+def test_texts_of_results_have_no_addresses():
+    """An address is another one in each run: the same seed must give the same text."""
+    y, p = cs.generators.temperature(2).sample(100, rng=1)
+    asked = {"measure": "weighted_ce", "functions": [rising], "n_resamples": 99, "rng": 1}
+    for answer in (cs.confidence_interval(y, p, **asked), cs.calibration_test(y, p, **asked)):
+        assert "functions=(rising" in str(answer)
+        assert " at 0x" not in str(answer)

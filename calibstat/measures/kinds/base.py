@@ -147,10 +147,13 @@ class Measure(WithOldNames):
     def __hash__(self) -> int:
         return hash((type(self), *vars(self).items()))
 
+    @property
+    def written_options(self) -> str:
+        """All options, as they are written in a call."""
+        return ", ".join(f"{name}={_written(value)}" for name, value in self.options.items())
+
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({', '.join(f'{name}={_written(value)}' for name, value in self.options.items())})"
-        )
+        return f"{type(self).__name__}({self.written_options})"
 
     @property
     def named(self) -> NamedMeasure:
