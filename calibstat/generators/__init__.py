@@ -20,6 +20,7 @@ from calibstat.generators.two_worlds import worlds
 if TYPE_CHECKING:  # names for editors and type checkers; at run time every file of the folder enters the table itself
     from calibstat.generators.binary import *
     from calibstat.generators.changing import *
+    from calibstat.generators.coarsening import *
     from calibstat.generators.composed import *
     from calibstat.generators.feature_groups import *
     from calibstat.generators.finite import *

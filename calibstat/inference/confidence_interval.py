@@ -396,7 +396,7 @@ def _sampled(problem: Problem, unit: np.ndarray | None) -> str:
 def _estimand(problem: Problem, method: str, not_extrapolated: bool, sampled: str) -> str:
     """Say in one sentence what an interval is for; `sampled` are the units that are independent."""
     measure = problem.measure
-    settings = ", ".join(f"{name}={value!r}" for name, value in measure.options.items())
+    settings = measure.written_options
     title = measure.info.title + (f" ({settings})" if settings else "")
     title += f", {problem.lens}," if problem.lens != EVENT else ""
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""

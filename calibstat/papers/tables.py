@@ -272,15 +272,20 @@ def without_interval(values: Mapping[str, Mapping[str, float]], measure: str, re
 def in_accuracy(
     y: np.ndarray, models: Mapping[str, np.ndarray], reference: str, n_resamples: int, key: int
 ) -> Iterator[Row]:
-    """Return the differences of the accuracy: of mean losses, 1 where the most likely class is not observed."""
-    missed = {name: (p.argmax(axis=1) != y).astype(np.float64) for name, p in models.items()}
+    """Return the differences of the accuracy: of mean losses, 1 where the most likely class is not observed.
+
+    Where a model leaves the most likely class of every row as it is, nothing is estimated and there is no interval.
+    """
+    top = {name: p.argmax(axis=1) for name, p in models.items()}
+    missed = {name: (each != y).astype(np.float64) for name, each in top.items()}
     if len(missed) < 2:
         return
     of_losses: Any = {"measure": "brier", "reference": reference, "n_resamples": n_resamples, "rng": key}
     found = compare(np.zeros(y.size), missed, **of_losses)  # the squared distance from 0 is the loss
     for (_, name), d, low, high in zip(found.pairs, found.difference, found.low, found.high, strict=True):
         row: Row = {"question": "difference", "model": name, "measure": "accuracy", "against": reference}
-        yield {**row, "value": float(d), "low": float(low), "high": float(high)}
+        ends = {} if np.array_equal(top[name], top[reference]) else {"low": float(low), "high": float(high)}
+        yield {**row, "value": float(d), **ends}
 
 
 def ranked(

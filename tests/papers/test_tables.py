@@ -105,11 +105,12 @@ def test_differences_are_paired_and_have_intervals_where_they_are_known(save):
         for name in tables.MEASURES:
             expected = measure["some", model, name] - measure["some", BEFORE, name]
             assert difference["some", model, name] == pytest.approx(expected, abs=1e-12)
-            known = name in ("accuracy", *tables.COMPARED)
+            keeps_classes = model in ("temperature", REPLACED)
+            known = name in tables.COMPARED or (name == "accuracy" and not keeps_classes)
             assert (low["some", model, name] <= expected <= high["some", model, name]) == known
     assert set(table.loc[table["question"] == "difference", "against"]) == {BEFORE}
     assert difference["some", "isotonic", "log_loss"] == np.inf
-    assert difference["some", REPLACED, "accuracy"] == 0
+    assert difference["some", REPLACED, "accuracy"] == difference["some", "temperature", "accuracy"] == 0
 
 
 def test_splits_are_the_same_for_files_with_as_many_rows(monkeypatch):
@@ -298,6 +299,16 @@ def test_what_has_no_interval_has_its_difference_and_the_reason(monkeypatch):
     differences = {row["measure"]: row["value"] for row in found if row["question"] == "difference"}
     assert {differences[name] for name in tables.COMPARED} == {0.25}
     assert list(tables.in_accuracy(y, {BEFORE: p}, BEFORE, 19, 1)) == []
+
+
+def test_a_model_that_changes_no_class_has_no_interval_of_the_accuracy():
+    """Its difference is 0 by construction: an interval of a constant would say that it was estimated."""
+    y, p = FAMILY.sample(200, rng=1)
+    sharper = p**2 / (p**2).sum(axis=1, keepdims=True)
+    models = {BEFORE: p, "temperature": sharper, "other": np.roll(p, 1, axis=1)}
+    same, other = tables.in_accuracy(y, models, BEFORE, 19, 1)
+    assert (same["value"], "low" in same, "high" in same) == (0, False, False)
+    assert other["low"] <= other["value"] <= other["high"]
 
 
 def test_rows_of_an_example_are_those_of_its_generator():

@@ -222,7 +222,7 @@ def variance_within(number: np.ndarray, fold: np.ndarray, unit: np.ndarray | Non
 def _estimand(folded: Sequence[FoldedProblem]) -> str:
     """Say in one sentence what the interval is for."""
     problem, repeats = folded[0].problem, len(folded)
-    settings = ", ".join(f"{name}={value!r}" for name, value in problem.measure.options.items())
+    settings = problem.measure.written_options
     title = problem.measure.info.title + (f" ({settings})" if settings else "")
     each = f", the mean over {repeats} repeats," if repeats > 1 else ""
     beyond = "; a lower bound on the unbinned error" if problem.is_coarse else ""

@@ -157,7 +157,7 @@ def rectified(problem: BinaryProblem, rows: JudgedRows) -> RectifiedRows | Recti
 
 def _estimand(problem: BinaryProblem, rows: JudgedRows) -> str:
     """Say in one sentence what the interval is for, and on what it rests."""
-    settings = ", ".join(f"{name}={value!r}" for name, value in problem.measure.options.items())
+    settings = problem.measure.written_options
     title = problem.measure.info.title + (f" ({settings})" if settings else "")
     sampled = "rows" if rows.unit is None else clusters_in_words(rows.unit)
     beyond = ", over the cells that these rows make" if problem.holds_cells(always=True) else ""

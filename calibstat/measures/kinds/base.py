@@ -147,14 +147,19 @@ class Measure(WithOldNames):
     def __hash__(self) -> int:
         return hash((type(self), *vars(self).items()))
 
+    @property
+    def written_options(self) -> str:
+        """All options, as they are written in a call."""
+        return ", ".join(f"{name}={_written(value)}" for name, value in self.options.items())
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+        return f"{type(self).__name__}({self.written_options})"
 
     @property
     def named(self) -> NamedMeasure:
         """The measure as results name it."""
         default = self.defaults()
-        given = [f"{name}={value!r}" for name, value in self.options.items() if value != default[name]]
+        given = [f"{name}={_written(value)}" for name, value in self.options.items() if value != default[name]]
         return NamedMeasure(self.name, ", ".join(given), self.info.title)
 
     def __str__(self) -> str:
@@ -267,6 +272,13 @@ class MulticlassMeasure(Measure, ABC):
     def losses(self, predictions: Predictions, weight: np.ndarray | None = None) -> RowLosses:
         """Return the loss of each row, which may have a weight, of which the measure is the mean."""
         raise NotImplementedError(f"{self} is not a mean of losses")
+
+
+def _written(value: object) -> str:
+    """Return the text of an option: a function by its name, since its address is another one in each run."""
+    if isinstance(value, tuple) and any(map(callable, value)):
+        return f"({', '.join(map(_written, value))})"
+    return str(getattr(value, "__name__", value)) if callable(value) else repr(value)
 
 
 def _plain(value: object) -> Any:

@@ -120,7 +120,7 @@ def _differences(block: pd.DataFrame, splits: int) -> Table:
     note = (
         f"Model minus {reference}, on the same rows, times 100, with the mean ends of 95% intervals over the splits, "
         "whose rows overlap. A star: the interval is on one side of 0 in every split. Without ends: no honest interval "
-        "of the difference is known."
+        "of the difference is known, or for the accuracy, the most likely class of no row changes."
     )
     return Table(found.header, found.rows, note)
 
