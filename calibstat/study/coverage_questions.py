@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import product
@@ -33,6 +33,7 @@ class CoverageQuestion(Question):
 
     def check(self) -> None:
         """Raise if a truth is not known."""
+        super().check()
         _ = self.truths
 
     @property
@@ -45,9 +46,14 @@ class CoverageQuestion(Question):
         """The population value of every measure; nan where it depends on the cells that a data set makes."""
         truths = {}
         for label, (measure, (name, options)) in product(self.generators, self.measures.items()):
-            truth = self.truth_of(label)
-            truths[label, measure] = np.nan if bound_to(name, options).has_cells_of_data else truth(name, **options)
+            over_cells_of_data = bound_to(name, options).has_cells_of_data
+            of_each = [np.nan if over_cells_of_data else truth(name, **options) for truth in self.truth_of_each(label)]
+            truths[label, measure] = float(of_each[0] - sum(of_each[1:]))
         return truths
+
+    def truth_of_each(self, label: str) -> list[Callable[..., float]]:
+        """Return the functions that say population values, of one model, or of the two that are compared."""
+        return [self.truth_of(label, model) for model in list(self.models[label])[:2]]
 
     def truths_of(self, data: Data, generator: str) -> list[float]:
         """Return the population value of every measure, over the cells that these data make."""
@@ -55,7 +61,7 @@ class CoverageQuestion(Question):
         for measure, (name, options) in self.measures.items():
             truth = self.truths[generator, measure]
             if np.isnan(truth):
-                truth = _truth_over_fixed_cells(self.generators[generator], data, name, options)
+                truth = _truth_over_fixed_cells(self.truth_of_each(generator), data, name, options)
             truths.append(truth)
         return truths
 
@@ -130,6 +136,11 @@ class Comparison(CoverageQuestion):
     default_level = 0.05
 
     @property
+    def takes_several(self) -> bool:
+        """Two models on the same rows; of more the first two."""
+        return True
+
+    @property
     def columns(self) -> list[str]:
         """A p-value and two ends for each measure and method."""
         parts = product(self.measures, self.methods, ("pvalue", "low", "high"))
@@ -175,22 +186,26 @@ def _mean_truth(truth: np.ndarray) -> float:
     return float(truth.mean()) if np.ptp(truth) else float(truth[0])
 
 
-def _truth_over_fixed_cells(generator: Any, data: Data, name: str, options: Mapping[str, Any]) -> float:
+def _truth_over_fixed_cells(
+    truths: Sequence[Callable[..., float]], data: Data, name: str, options: Mapping[str, Any]
+) -> float:
     """Return the population value of a measure over the cells that these data make."""
     measure = bound_to(name, options)
-    if isinstance(data, tuple):  # each model over the cells that its predictions make
-        samples_of = {model: Sample.from_rows(data[0], p) for model, p in data[1].items()}
-        cells = {model: _with_fixed_cells(measure, each).options for model, each in samples_of.items()}
-        return float(generator.truth(name, held=cells))
+    if isinstance(data, tuple):  # the first model less the second, each over the cells that its predictions make
+        samples = [Sample.from_rows(data[0], p) for p in list(data[1].values())[:2]]
+        cells = [_with_fixed_cells(measure, sample).options for sample in samples]
+        first, second = (float(truth(name, **each)) for truth, each in zip(truths, cells, strict=True))
+        return first - second
+    (truth,) = truths
     settings = {option: value for option, value in options.items() if option in VERB_SETTINGS}
     lens, reduce = settings.get("lens"), settings.get("reduce")
 
     def binary(seen: BinaryData) -> float:
-        return float(generator.truth(name, **settings, **_with_fixed_cells(measure, seen.sample).options))
+        return float(truth(name, **settings, **_with_fixed_cells(measure, seen.sample).options))
 
     def class_wise(seen: ClassWiseData) -> float:
         fixed = [_with_fixed_cells(measure, sample).options for sample in seen.samples()]
-        truths = np.array([generator.truth(name, lens=one_class(k), **each) for k, each in enumerate(fixed)])
+        truths = np.array([truth(name, lens=one_class(k), **each) for k, each in enumerate(fixed)])
         return float(truths.max() if reduce == "max" else truths.mean())
 
     def canonical(seen: MulticlassData) -> float:

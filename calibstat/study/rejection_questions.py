@@ -50,6 +50,7 @@ class Size(Power):
 
     def check(self) -> None:
         """Raise if a generator is not calibrated."""
+        super().check()
         for label, generator in self.generators.items():
             if not getattr(generator, "is_calibrated", False):
                 raise ValueError(f"expected calibrated generators, found {label!r}, where one asks for power")
