@@ -22,7 +22,7 @@ from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.study.engine import Data
-from calibstat.study.question import Question, Row, rate_of
+from calibstat.study.question import Question, Row, of_one_model, rate_of
 
 ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17
 VERB_SETTINGS = ("lens", "reduce")  # settings of a measure that are options of the verbs
@@ -57,7 +57,7 @@ class CoverageQuestion(Question):
 
     def truths_of(self, data: Data, generator: str) -> list[float]:
         """Return the population value of every measure, over the cells that these data make."""
-        truths = []
+        truths = super().truths_of(data, generator)
         for measure, (name, options) in self.measures.items():
             truth = self.truths[generator, measure]
             if np.isnan(truth):
@@ -108,8 +108,7 @@ class Coverage(CoverageQuestion):
         self, data: Data, name: str, options: dict[str, Any], method: str, rng: np.random.SeedSequence
     ) -> ConfidenceInterval:
         arguments: dict[str, Any] = {"n_resamples": self.n_resamples, "confidence_level": self.level, "rng": rng}
-        assert not isinstance(data, tuple)
-        return confidence_interval(data, measure=name, method=method, **arguments, **options)
+        return confidence_interval(of_one_model(data), measure=name, method=method, **arguments, **options)
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
         """Count the misses on each side."""

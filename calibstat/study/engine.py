@@ -67,12 +67,11 @@ def draw_data(generator: Any, n: int, rng: np.random.SeedSequence) -> Data:
     y, p = generator.sample(n, rng)
     if not isinstance(p, Mapping):
         return observed(y, p)
-    names = getattr(generator, "models", None)
-    if names is None or set(names) != set(p):
-        found = "no models" if names is None else f"models {quoted(names)}"
+    names = getattr(generator, "models", None) or p
+    if set(names) != set(p):
         raise ValueError(
-            "expected models, a mapping from the name of each model whose predictions sample(n, rng) returns to a "
-            f"generator with its truth; found predictions of {quoted(p)} and {found} of {short(generator)}"
+            "expected predictions of the same models from sample(n, rng) as `models` names; found predictions of "
+            f"{quoted(p)} and models {quoted(names)} of {short(generator)}"
         )
     return y, {name: p[name] for name in names}
 

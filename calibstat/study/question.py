@@ -12,11 +12,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibstat.data.checks import quoted
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
 from calibstat.measures.kinds.registry import MEASURES
 from calibstat.study.engine import Data
 
 Row = dict[str, Any]
 Entry = tuple[str, dict[str, Any]]  # name of a measure, and its options
+
+NO_MODELS = (
+    "expected models, a mapping from name to a generator that says the truth of the model, beside a sample(n, rng) "
+    "that returns predictions by name; found none"
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,9 @@ class Question(ABC):
         """Return the answers for one data set."""
 
     def truths_of(self, data: Data, generator: str) -> list[float]:
-        """Return the true values that depend on the data set."""
+        """Return the true values that depend on the data set; raise if it is of models that the generator keeps."""
+        if isinstance(data, tuple) and models_of(self.generators[generator]) is None:
+            raise ValueError(f"{NO_MODELS} of generator {generator!r}")
         return []
 
     @abstractmethod
@@ -120,6 +129,13 @@ class Question(ABC):
 def models_of(generator: Any) -> Mapping[str, Any] | None:
     """Return the models of a generator of several, by name, each with its truth; None of a generator of one model."""
     return getattr(generator, "models", None)
+
+
+def of_one_model(data: Data) -> Sample | Predictions:
+    """Return the data of one model; raise if there are several."""
+    if isinstance(data, tuple):
+        raise ValueError(NO_MODELS)
+    return data
 
 
 def rate_of(name: str, observed: np.ndarray) -> Row:

@@ -239,9 +239,8 @@ def test_models_that_a_function_returns_have_no_truth():
 class OtherNames:
     """Its sample returns other models than it says."""
 
-    @property
-    def models(self):
-        return {"a": SHIFTED["shift"], "b": SHIFTED["shift"]}
+    def __init__(self):
+        self.models = {"a": SHIFTED["shift"], "b": SHIFTED["shift"]}
 
     def sample(self, n, rng):
         y, p = SHIFTED["shift"].sample(n, rng)
@@ -251,6 +250,13 @@ class OtherNames:
 def test_models_are_taken_by_their_names():
     with pytest.raises(ValueError, match="found predictions of 'b', 'c' and models 'a', 'b' of"):
         ask("ranking", generators={"other": OtherNames()})
+    nameless = OtherNames()
+    nameless.models = None
+    nameless.truth = SHIFTED["shift"].truth
+    with pytest.raises(ValueError, match=r"expected models, a mapping from name to a generator .* of generator 'other'"):
+        ask("bias", generators={"other": nameless}, replicates=2)
+    with pytest.raises(ValueError, match="expected models, a mapping from name to a generator"):
+        ask("power", generators={"other": nameless}, replicates=2)
     swapped = OtherNames()
     swapped.sample = lambda n, rng: (lambda y, p: (y, {"b": p**3, "a": p}))(*SHIFTED["shift"].sample(n, rng))
     found = ask("bias", generators={"other": swapped}, n=40, measures=["ks"], replicates=20).set_index("model")["mean"]
