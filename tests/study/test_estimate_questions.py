@@ -253,7 +253,7 @@ def test_models_are_taken_by_their_names():
     nameless = OtherNames()
     nameless.models = None
     nameless.truth = SHIFTED["shift"].truth
-    with pytest.raises(ValueError, match=r"expected models, a mapping from name to a generator .* of generator 'other'"):
+    with pytest.raises(ValueError, match=r"expected models, a mapping from name to .* of generator 'other'"):
         ask("bias", generators={"other": nameless}, replicates=2)
     with pytest.raises(ValueError, match="expected models, a mapping from name to a generator"):
         ask("power", generators={"other": nameless}, replicates=2)
