@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, product
 from typing import Any
 
@@ -71,7 +71,7 @@ class EstimateQuestion(Question):
         return {key: value for key, (value, _) in self._known.items()}
 
     @property
-    def notes(self) -> list[str]:
+    def note(self) -> str:
         """True values that are not known although a generator could say them, and why: once for each reason."""
         reasons: dict[str, str] = {}
         for (label, model, measure), (_, why) in self._known.items():
@@ -79,7 +79,7 @@ class EstimateQuestion(Question):
                 what = repr(measure) if self.target is None else f"the target {written(self.target)}"
                 where = repr(label) if models_of(self.generators[label]) is None else f"model {model!r} of {label!r}"
                 reasons.setdefault(why, f"the true value of {what} on {where} is not known, because {why}")
-        return [f"{reason}; what is held against it is nan" for reason in reasons.values()]
+        return f"{'; '.join(reasons.values())}; what is held against it is nan" if reasons else ""
 
     def fixed(self, generator: str, n: int, measure: str, method: str, model: str | None = None) -> Row:
         """Return the first columns of every row; there is no level, and a model only beside others."""
@@ -101,9 +101,12 @@ class EstimateQuestion(Question):
 
     def _value(self, label: str, model: str, name: str, options: dict[str, Any]) -> tuple[float, str]:
         """Return a true value, or nan and why it is not known."""
-        truth = self.truth_of(label, model)
+        if name == DISTANCE:
+            asked = getattr(self.models[label][model], "distance", no_distance)
+        else:
+            asked = partial(self.truth_of(label, model), name)
         try:
-            return self.models[label][model].distance() if name == DISTANCE else truth(name, **options), ""
+            return asked(**options), ""
         except (NotImplementedError, ValueError) as why:  # or the measure has no one value, but one for each n
             return np.nan, str(why)
 
@@ -217,6 +220,11 @@ class Ranking(EstimateQuestion):
                 yield label, estimates[:, g, :, : len(models)], [(label, model) for model in models]
         else:
             yield "all", estimates[:, :, :, 0].swapaxes(1, 2), [(label, label) for label in self.generators]
+
+
+def no_distance() -> float:
+    """Raise, as a generator does that has no distance."""
+    raise NotImplementedError("there is no distance() to ask")
 
 
 def written(entry: Entry) -> str:

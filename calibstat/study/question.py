@@ -83,9 +83,9 @@ class Question(ABC):
         return f"expected generators of {number} for question {self.name!r}"
 
     @property
-    def notes(self) -> list[str]:
-        """Warnings to the user before the run."""
-        return []
+    def note(self) -> str:
+        """A warning to the user before the run, or no text."""
+        return ""
 
     def attempt(self, data: Data) -> None:
         """Raise if the question cannot be answered, as for these data, which suit every measure."""

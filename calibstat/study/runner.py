@@ -209,8 +209,8 @@ def run(
         **given,
     )
     query.check()
-    for note in query.notes:
-        warnings.warn(note, RuntimeWarning, stacklevel=2)
+    if query.note:
+        warnings.warn(query.note, RuntimeWarning, stacklevel=2)
     for trial in _trials(query.generators):
         query.attempt(trial)  # raises before the run if the question cannot be answered
     kept = None if store is None else Store(store, _description(query, seed), query.columns)

@@ -138,9 +138,7 @@ def test_a_comparison_of_models_of_the_same_rows_has_their_difference_as_truth()
     table = cs.study.run("comparison", {"pair": pair}, 50, measures, **grid).set_index("measure")
     assert table.loc["two", "truth"] == pytest.approx(0.25 - np.log(2) / 2, abs=1e-9)
     truths = []
-    for data, _ in seeds(
-        "pair", 50, 3
-    ):  # the first is right, the second predicts v² / (v² + (1 - v)²)
+    for data, _ in seeds("pair", 50, 3):  # the first is right, the second predicts v² / (v² + (1 - v)²)
         cut = np.sort(pair.sample(50, data)[1]["none"])[24]  # 25 rows are in the lower bin of both
         ends = ((0, cut), (cut, 1))
         parts = [integrate.quad(lambda v: v**2 / (v**2 + (1 - v) ** 2) - v, *each)[0] for each in ends]

@@ -308,6 +308,8 @@ def test_the_distance_is_a_target_although_it_is_no_measure():
     assert table["truth"].tolist() == pytest.approx([0.02 / 1.2, 0.1], abs=1e-6)
     with pytest.warns(RuntimeWarning, match="true value of the target distance on 'T' is not known, because the dist"):
         ask("bias", generators={"T": cs.generators.temperature(2)}, n=20, target="distance", replicates=2)
+    with pytest.warns(RuntimeWarning, match=r"target distance on 'u' is not known, because there is no distance\(\)"):
+        ask("bias", generators={"u": Unknown()}, n=20, target="distance", replicates=2)
 
 
 def test_a_store_of_estimates_serves_every_target(tmp_path):
