@@ -11,11 +11,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibstat.data.checks import quoted
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
 from calibstat.in_order import without_rounding
 from calibstat.measures.kinds.registry import MEASURES
 from calibstat.study.engine import Data
 
 Row = dict[str, Any]
+Entry = tuple[str, dict[str, Any]]  # name of a measure, and its options
+
+NO_MODELS = (
+    "expected models, a mapping from name to a generator that says the truth of the model, beside a sample(n, rng) "
+    "that returns predictions by name; found none"
+)
 
 
 @dataclass(frozen=True)
@@ -24,7 +33,7 @@ class Question(ABC):
 
     generators: Mapping[str, Any]
     n: list[int]
-    measures: Mapping[str, tuple[str, dict[str, Any]]]
+    measures: Mapping[str, Entry]
     methods: list[str]
     replicates: int
     n_resamples: int
@@ -49,8 +58,35 @@ class Question(ABC):
         """Names of the modules that register the measures."""
         return sorted({MEASURES[name].__module__ for name, _ in self.measures.values()})
 
-    def check(self) -> None:  # noqa: B027 (most questions suit every grid)
+    @cached_property
+    def models(self) -> dict[str, dict[str, Any]]:
+        """The models of every generator, by name; a generator of one model is itself, under its label."""
+        return {label: dict(models_of(generator) or {label: generator}) for label, generator in self.generators.items()}
+
+    @property
+    def takes_several(self) -> bool | None:
+        """Whether generators have to be of several models on the same rows, or must not; None if both will do."""
+        return False
+
+    def check(self) -> None:
         """Raise if the question does not suit this grid."""
+        for label, generator in self.generators.items():
+            several = models_of(generator)
+            enough = {None: True, False: several is None, True: several is not None and len(several) > 1}
+            if not enough[self.takes_several]:
+                found = "one model" if several is None else f"models {quoted(several)}"
+                raise ValueError(f"{self.expected_models}; found {label!r} of {found}")
+
+    @property
+    def expected_models(self) -> str:
+        """The generators that are expected, in words."""
+        number = "several models on the same rows" if self.takes_several else "one model each"
+        return f"expected generators of {number} for question {self.name!r}"
+
+    @property
+    def note(self) -> str:
+        """A warning to the user before the run, or no text."""
+        return ""
 
     def attempt(self, data: Data) -> None:
         """Raise if the question cannot be answered, as for these data, which suit every measure."""
@@ -61,7 +97,9 @@ class Question(ABC):
         """Return the answers for one data set."""
 
     def truths_of(self, data: Data, generator: str) -> list[float]:
-        """Return the true values that depend on the data set."""
+        """Return the true values that depend on the data set; raise if it is of models that the generator keeps."""
+        if isinstance(data, tuple) and models_of(self.generators[generator]) is None:
+            raise ValueError(f"{NO_MODELS} of generator {generator!r}")
         return []
 
     @abstractmethod
@@ -80,29 +118,33 @@ class Question(ABC):
             "replicates": self.replicates,
         }
 
-    @cached_property
-    def truths(self) -> dict[tuple[str, str], float]:
-        """The population value of every measure, for every generator."""
-        return {
-            (label, measure): self.truth_of(label)(name, **options)
-            for label in self.generators
-            for measure, (name, options) in self.measures.items()
-        }
-
-    def truth_of(self, label: str) -> Callable[..., float]:
-        """Return the function of a generator that says population values; raise if it has none.
+    def truth_of(self, label: str, model: str) -> Callable[..., float]:
+        """Return the function of a model that says population values; raise if it has none.
 
         A value within 1e-9 of 0 is 0: quadrature and solvers miss it by what other processors round in other ways.
         """
-        generator = self.generators[label]
-        if not hasattr(generator, "truth"):
-            raise ValueError(f"expected truth(measure, **options) of generator {label!r}, found none")
+        found = self.models[label][model]
+        if not hasattr(found, "truth"):
+            of = f"generator {label!r}" if found is self.generators[label] else f"model {model!r} of {label!r}"
+            raise ValueError(f"expected truth(measure, **options) of {of}, found none")
 
-        @wraps(generator.truth)
+        @wraps(found.truth)
         def truth(*measure: Any, **options: Any) -> float:
-            return float(without_rounding(generator.truth(*measure, **options)))
+            return float(without_rounding(found.truth(*measure, **options)))
 
         return truth
+
+
+def models_of(generator: Any) -> Mapping[str, Any] | None:
+    """Return the models of a generator of several, by name, each with its truth; None of a generator of one model."""
+    return getattr(generator, "models", None)
+
+
+def of_one_model(data: Data) -> Sample | Predictions:
+    """Return the data of one model; raise if there are several."""
+    if isinstance(data, tuple):
+        raise ValueError(NO_MODELS)
+    return data
 
 
 def rate_of(name: str, observed: np.ndarray) -> Row:

@@ -7,11 +7,14 @@ import pandas as pd
 
 import calibstat as cs
 
-MODELS = {"1.5": cs.generators.temperature(1.5), "calibrated": cs.generators.calibrated()}
+UNIFORM = cs.generators.calibrated()
+MODELS = {"1.5": cs.generators.temperature(1.5), "calibrated": UNIFORM}
+FAMILY = {"steps": cs.generators.models(UNIFORM, {f"T = {t}": {"temperature": t} for t in (1, 1.5, 3)})}
 
 
 def table_of(question, **changes):
-    grid = {"generators": MODELS, "n": [30, 60, 120], "measures": ["ece", "ks", "brier"], "replicates": 9, "seed": 3}
+    grid = {"generators": FAMILY if question == "ranking" else MODELS, "n": [30, 60, 120], "replicates": 9, "seed": 3}
+    grid["measures"] = ["ece", "ks", "brier"]
     return cs.study.run(question, **{**grid, **changes})
 
 

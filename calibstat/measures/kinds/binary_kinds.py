@@ -127,7 +127,10 @@ class Statistic(Measure, ABC):
     def population_value(self, population: BinaryPopulation) -> float:
         """Return the limit of estimates as n grows; raise NotImplementedError with the reason if it is not known."""
         if not self.plugs_in:
-            raise NotImplementedError("it does not say that its estimates tend to it (`plugs_in`)")
+            raise NotImplementedError(
+                "nothing says that its estimates tend to it; a measure that is a class of cs.measures.Statistic says "
+                "so by the attribute plugs_in = True"
+            )
         return self.plug_in(population)
 
     def plug_in(self, population: BinaryPopulation, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> float:

@@ -5,11 +5,10 @@ from itertools import combinations
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from estimate_tables import MODELS, from_file, marks, table_of
+from estimate_tables import FAMILY, MODELS, UNIFORM, from_file, marks, table_of
 from simulation_files import study_file
 
 import calibstat as cs
-from calibstat.papers import ranking
 from calibstat.study.pictures import estimates
 
 bins = study_file("bins")
@@ -76,9 +75,7 @@ def test_orders_are_drawn_in_the_row_of_their_measure(back):
 
 @pytest.mark.parametrize("back", [lambda table: table, from_file])
 def test_correlations_are_drawn_by_method_on_both_sides_of_the_diagonal(back):
-    table = table_of(
-        "ranking", methods=["spearman", "kendall"], generators={**MODELS, "3": cs.generators.temperature(3)}
-    )
+    table = table_of("ranking", methods=["spearman", "kendall"])
     figure = cs.study.plot(back(table))
     found = table.set_index(["n", "method", "measure", "against"])
     names = ["ece", "ks", "brier"]
@@ -107,14 +104,37 @@ def test_one_method_is_on_both_sides_and_one_measure_has_no_pairs():
     assert "diagonal" not in figure.get_supxlabel()
     alone = cs.study.plot(table_of("ranking", n=[30], measures=["ks"]))
     assert [axes.get_title() for axes in alone.axes] == ["with the order of its true values"]
+    held = cs.study.plot(table_of("ranking", n=[30], measures=["ks"], target="ece"))
+    assert [axes.get_title() for axes in held.axes] == ["with the order of the target"]
+
+
+def test_families_and_models_are_drawn_apart():
+    """They would lie on each other in a panel, or in one look."""
+    families = {**FAMILY, "shifts": cs.generators.models(UNIFORM, {"none": {}, "high": {"shift": 1}})}
+    table = table_of("ranking", generators=families, n=[30])
+    figure = cs.study.plot(from_file(table))
+    for family in families:
+        rows = table[(table["generator"] == family) & (table["against"] == "its truth")]
+        (own,) = panel(figure, f"{family}, with the order of its true values")
+        np.testing.assert_allclose(marks(own, "Spearman's, n = 30")[0][:, 0], rows["correlation"])
+        assert len(panel(figure, f"{family}, n = 30")) == 1
+    assert "of 3 or 2 models" in figure.get_supxlabel()
+    table = table_of("bias", generators={**families, "calibrated": UNIFORM}, measures=["ks"])
+    figure = cs.study.plot(table)
+    rows = table[(table["generator"] == "shifts") & (table["model"] == "high")]
+    np.testing.assert_allclose(marks(figure.axes[0], "shifts: high")[0][:, 1], rows["bias"])
+    assert marks(figure.axes[0], "calibrated")
+    alone = cs.study.plot(table_of("bias", generators=FAMILY, measures=["ks"]))
+    assert marks(alone.axes[0], "T = 1.5")
 
 
 @pytest.mark.parametrize("question", ["bias", "consistency", "ranking"])
 def test_small_and_large_tables_are_drawn_without_a_warning(question):
     many = {f"shift {d:.1f}": cs.generators.shift(float(d)) for d in np.linspace(0, 1.1, 12)}
     numbers = [10, 20, 40] if question == "consistency" else [10]
-    few = {"generators": many if question == "ranking" else MODELS, "n": numbers, "measures": ["ks"], "replicates": 1}
-    large = {"generators": many, "n": [10, 20, 40, 80, 160, 320], "replicates": 3}
+    own = {"same_rows": False} if question == "ranking" else {}
+    few = {"generators": many if own else MODELS, "n": numbers, "measures": ["ks"], "replicates": 1, **own}
+    large = {"generators": many, "n": [10, 20, 40, 80, 160, 320], "replicates": 3, **own}
     for grid in (few, large):
         figure = cs.study.plot(table_of(question, **grid))
         figure.draw_without_rendering()
@@ -139,21 +159,20 @@ def test_every_label_looks_different():
 def test_averages_are_over_pairs_of_bins_of_one_measure():
     measures = bins.measures_of("adaptive", "l2")
     assert measures["adaptive, l2, 20 bins"] == ("ece", {"strategy": "quantile", "norm": "l2", "n_bins": 20})
-    table = table_of("ranking", measures=ranking.in_family(measures, "any, family"), n=[30], generators=MODELS)
+    table = table_of("ranking", measures=measures | {bins.BRIER: ("brier", {})}, n=[30])
     found = bins.averages(from_file(table))
-    own = table["against"] == "its truth"
-    assert found["with"].tolist() == ["its truth", "other bins"]
-    assert own.sum() == 5
-    assert (~own).sum() == 10
-    means = [table[own]["correlation"].mean(), table[~own]["correlation"].mean()]
+    of_bins = table["measure"] != bins.BRIER
+    own, brier = of_bins & (table["against"] == "its truth"), table["against"] == bins.BRIER
+    others = of_bins & ~own & ~brier
+    assert found["with"].tolist() == ["its truth", "other bins", bins.BRIER]
+    assert (own.sum(), others.sum(), brier.sum()) == (5, 10, 5)
+    means = [table[rows]["correlation"].mean() for rows in (own, others, brier)]
     np.testing.assert_allclose(found["correlation"], means)
-    assert found[["family", "strategy", "norm"]].drop_duplicates().to_numpy().tolist() == [
-        ["any, family", "adaptive", "l2"]
-    ]
+    assert found[["family", "strategy", "norm"]].drop_duplicates().to_numpy().tolist() == [["steps", "adaptive", "l2"]]
     (axes,) = bins.figures(table)["spearman"].axes
     places, half = marks(axes, "adaptive bins, with other bins")
     assert places[0, 1] == pytest.approx(means[1])
-    assert half[0, 1] == pytest.approx(2 * table[~own]["correlation_se"].mean())
+    assert half[0, 1] == pytest.approx(2 * table[others]["correlation_se"].mean())
 
 
 def test_quantiles_of_estimates_are_in_the_table_of_bias():
