@@ -40,7 +40,7 @@ MOST_FILES = 30  # of a folder, beside its sub-folders
 SHELVES = {  # sub-folders with tests of a folder
     "studies": {"studies/networks"},
     "data": {"data/labels", "data/null_hypotheses"},
-    "promises": {"promises/tests"},
+    "promises": {"promises/numbers", "promises/tests"},
 }
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
     "__main__.py": "test_app.py",
@@ -57,6 +57,7 @@ ELSEWHERE = {  # source files with nothing to test by themselves, and the test f
 }
 ACROSS = {  # test files about a claim that no single source file makes
     "test_architecture.py",
+    "test_calls.py",
     "test_ci_page.py",
     "test_coming_from.py",
     "test_conformance.py",
