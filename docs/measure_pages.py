@@ -40,7 +40,7 @@ KINDS = {
     "ClassesInClusters": "several classes, clusters",
     "PairOfClassesInClusters": "two models, several classes, clusters",
 }
-PENDING = "*No results are stored yet: run `calibstat study simulations/{name}.py` to make them.*"
+PENDING = "*No results are stored yet: run `calibstat study {study}` to make them.*"
 
 
 def is_multiclass(entry: type[cs.Measure]) -> bool:
@@ -113,7 +113,7 @@ def sizes_table() -> str:
     """Show how often the tests reject calibrated models, the most of any predictions in the stored study."""
     path = RESULTS / "size.csv"
     if not path.exists():
-        return PENDING.format(name="size")
+        return PENDING.format(study="simulations/size.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -133,7 +133,7 @@ def approximate_tests_table() -> str:
     """Show how often the approximate tests reject what is true, from the stored study."""
     path = RESULTS / "approximate_tests.csv"
     if not path.exists():
-        return PENDING.format(name="approximate_tests")
+        return PENDING.format(study="simulations/approximate_tests.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -160,7 +160,7 @@ def coverage_table() -> str:
     """Show how often the intervals cover the truth, from the stored study."""
     path = RESULTS / "coverage.csv"
     if not path.exists():
-        return PENDING.format(name="coverage")
+        return PENDING.format(study="simulations/coverage.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -185,7 +185,7 @@ def widths_table() -> str:
 
     found = pd.read_csv(path, comment="#") if path.exists() else pd.DataFrame()
     if "sd_estimate" not in found:
-        return PENDING.format(name="coverage")
+        return PENDING.format(study="simulations/coverage.py")
     far = load_module(SIMULATIONS / "coverage.py").widths(found)
     rows = [
         [*names, f"{ratio.mean():.2f}", f"{ratio.max():.2f}", len(ratio)]
@@ -199,7 +199,7 @@ def worst_case_table() -> str:
     """Show the worst that the search has found of every interval, from the stored study."""
     path = RESULTS / "worst_case.csv"
     if not path.exists():
-        return PENDING.format(name="worst_case")
+        return PENDING.format(study="simulations/worst_case.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -218,7 +218,7 @@ def equivalence_table() -> str:
     """Show how often margins are claimed, at the boundary and of calibrated models, from the stored study."""
     path = RESULTS / "equivalence.csv"
     if not path.exists():
-        return PENDING.format(name="equivalence")
+        return PENDING.format(study="simulations/equivalence.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -239,7 +239,7 @@ def planning_table() -> str:
     """Show the measured powers of detectable effects and sample sizes with a stated power of .8, from the study."""
     path = RESULTS / "planning.csv"
     if not path.exists():
-        return PENDING.format(name="planning")
+        return PENDING.format(study="simulations/planning.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -265,7 +265,7 @@ def distances_table() -> str:
     """Show which measure is continuous, complete, sound and estimable, from the stored study."""
     path = RESULTS / "distances.csv"
     if not path.exists():
-        return PENDING.format(name="distances")
+        return PENDING.format(study="distances")
     import pandas as pd
 
     from calibstat.papers import distances
