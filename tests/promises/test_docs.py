@@ -119,7 +119,7 @@ def test_calls_of_the_two_tables_of_names_run(call):
     x = pd.DataFrame({"age": 20 + np.arange(200) % 60})
     model = LogisticRegression().fit(x, y)
     plt.switch_backend("Agg")
-    rows = {"y": y, "p": p, "q": p**2, "label": label, "prob": prob, "x": x, "model": model}
+    rows = {"np": np, "y": y, "p": p, "q": p**2, "label": label, "prob": prob, "x": x, "model": model}
     found = eval(call, {"cs": cs} | rows)
     plt.close("all")
     assert found is not None

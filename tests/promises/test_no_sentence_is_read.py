@@ -31,6 +31,7 @@ READERS = {  # whose texts are taken apart there
     "inference/decomposing/decompose.py": "the sign before the first of several numbers",
     "inference/deviation.py": "numbers as they are written",
     "inference/power/alternatives.py": "an alternative, as a user writes it",
+    "measures/bins.py": "the number of rows of a bin, as a user writes it",
     "measures/kinds/names_elsewhere.py": "names of measures, as users of other packages write them",
     "monitoring/period_labels.py": "months and weeks, as a user writes them",
     "output/html.py": "characters that HTML and Markdown read",

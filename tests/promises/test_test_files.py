@@ -23,6 +23,7 @@ EXTENDING = {"test_a_kind_of_rows.py", "test_a_measure.py", "test_a_question.py"
 PAPERS = {  # each holds what one paper says against slow code written from it
     "test_chidambaram_and_ge.py",
     "test_distance_from_calibration.py",
+    "test_distance_from_calibration_lemmas.py",
     "test_nakkiran.py",
     "test_nixon.py",
     "test_vaicenavicius.py",
