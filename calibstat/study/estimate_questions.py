@@ -94,7 +94,8 @@ class Consistency(EstimateQuestion):
                 else:
                     order, order_se = np.nan, np.nan
                 row = self.fixed(generator, max(self.n), measure, method)
-                yield {**row, "n_from": min(self.n), "truth": truth, "order": order, "order_se": order_se}
+                row |= {"n_from": min(self.n), "truth": truth, "order": order, "order_se": order_se}
+                yield row | _by_n(self.n, error, se)
 
 
 class Ranking(_TruthOptional):
@@ -165,6 +166,13 @@ def _errors(estimate: np.ndarray, truth: float) -> dict[str, float]:
         root = float(np.sqrt(square))
         errors[name] = root, 0.0 if root == 0 else se / (2 * root)
     return {key: value for name, (v, se) in errors.items() for key, value in ((name, v), (f"{name}_se", se))}
+
+
+def _by_n(n: list[int], error: np.ndarray, se: np.ndarray) -> Row:
+    """Return the error for each number of rows with its standard error, two columns for each, ascending in n."""
+    order = np.argsort(n)
+    names = [f"error_{n[i]}{part}" for i in order for part in ("", "_se")]
+    return dict(zip(names, np.column_stack([error, se])[order].ravel().tolist(), strict=True))
 
 
 def _mean_square(deviation: np.ndarray) -> tuple[float, float]:

@@ -103,7 +103,8 @@ def run(
         - "bias": truth (nan if not known), mean, bias, sd, rmse, and each with its standard error in mean_se, bias_se,
           sd_se, rmse_se; and q05, q50 and q95, quantiles of the estimates;
         - "consistency": one row for all n, of which n is the largest and n_from the smallest; truth, order and
-          order_se, nan where an error is within two standard errors of 0;
+          order_se, nan where an error is within two standard errors of 0; and the error itself at each n, without its
+          sign, with its standard error, such as error_100 and error_100_se;
         - "ranking": one row for all generators and each pair of measures; against (a second measure, or "its truth"),
           generators (their number), undefined (replicates in which a measure ties all generators, or its truth does),
           and the mean correlation of the others with correlation_se.
