@@ -127,7 +127,10 @@ class Statistic(Measure, ABC):
     def population_value(self, population: BinaryPopulation) -> float:
         """Return the limit of estimates as n grows; raise NotImplementedError with the reason if it is not known."""
         if not self.plugs_in:
-            raise NotImplementedError("it does not say that its estimates tend to it (`plugs_in`)")
+            raise NotImplementedError(
+                "it does not say that its estimates tend to it: register it by "
+                f"cs.measure({self.name!r}, plugs_in=True) if they do"
+            )
         return self.plug_in(population)
 
     def plug_in(self, population: BinaryPopulation, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> float:
