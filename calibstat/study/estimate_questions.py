@@ -21,7 +21,7 @@ class EstimateQuestion(Question):
     def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Return the estimates."""
         assert not isinstance(data, tuple)
-        return [estimate(data, measure=name, **options) for name, options in self.measures.values()]
+        return [float(estimate(data, measure=name, **options)) for name, options in self.measures.values()]
 
     def fixed(self, generator: str, n: int, measure: str, method: str) -> Row:
         """Return the first columns of every row; there is no level."""

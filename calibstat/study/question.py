@@ -15,6 +15,7 @@ from calibstat.measures.kinds.registry import MEASURES
 from calibstat.study.engine import Data
 
 Row = dict[str, Any]
+Entry = tuple[Any, dict[str, Any]]  # the name of a measure, or one that is not registered itself, and its options
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Question(ABC):
 
     generators: Mapping[str, Any]
     n: list[int]
-    measures: Mapping[str, tuple[str, dict[str, Any]]]
+    measures: Mapping[str, Entry]
     methods: list[str]
     replicates: int
     n_resamples: int
@@ -45,8 +46,8 @@ class Question(ABC):
 
     @property
     def modules(self) -> list[str]:
-        """Names of the modules that register the measures."""
-        return sorted({MEASURES[name].__module__ for name, _ in self.measures.values()})
+        """Names of the modules that register the measures; a measure that is not registered goes with the question."""
+        return sorted({MEASURES[name].__module__ for name, _ in self.measures.values() if isinstance(name, str)})
 
     def check(self) -> None:  # noqa: B027 (most questions suit every grid)
         """Raise if the question does not suit this grid."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from calibstat.data.checks import check_jobs, check_level, check_whole, is_whole, short
 from calibstat.data.sample import Sample
-from calibstat.study.coverage_questions import bound_to
+from calibstat.study.asked_measures import Measures, asked_measures, check_classes, descriptions
 from calibstat.study.engine import Cells, Data, compute, draw_data
 from calibstat.study.plain_function import PlainFunction
 from calibstat.study.question import Question
@@ -20,8 +20,6 @@ from calibstat.study.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Measures = Sequence[str] | Mapping[str, tuple[str, Mapping[str, Any]]]
 
 
 def run(
@@ -64,9 +62,12 @@ def run(
         predictions.
     n : int or sequence of int
         Rows in each data set.
-    measures : sequence of names, or mapping from label to (name, options)
-        For generators of several classes the options may hold ``lens`` and ``reduce``. All measures and methods see
-        the same data sets and the same resampling seeds.
+    measures : sequence, or mapping from label
+        Names; (name, options), where of generators of several classes the options may hold ``lens`` and ``reduce``;
+        measures such as ``calibstat.measures.ECE(n_bins=5)``; or functions of (y, p), outcomes and predictions, of
+        (prob, label) for several classes, or what else `calibstat.measure` takes. A function that is not registered
+        with ``plugs_in=True`` has no true value. With a `store` it needs a name: no lambda.
+        All measures and methods see the same data sets and the same resampling seeds.
     methods : sequence of str, optional
         See `question`.
     replicates : int
@@ -159,7 +160,7 @@ def run(
     if not isinstance(generators, Mapping):
         raise ValueError(f"expected generators, a mapping from label to generator, found {short(generators)}")
     generators = {label: _as_generator(label, generator, store) for label, generator in generators.items()}
-    named = _named(measures)
+    named = asked_measures(measures)
     for what, entries in (("generator", generators), ("n", rows), ("measure", named), ("method", chosen)):
         if not len(entries):
             raise ValueError(f"expected at least one {what}, found none")
@@ -172,6 +173,7 @@ def run(
         n_resamples=n_resamples,
         level=kind.default_level if level is None else level,
     )
+    check_classes(named, generators)
     query.check()
     for trial in _trials(query.generators):
         query.attempt(trial)  # raises before the run if the question cannot be answered
@@ -218,20 +220,6 @@ def _trials(generators: Mapping[str, Any]) -> Iterator[Data]:
         yield TRIAL if number is None else draw_data(generator, 20, np.random.SeedSequence(0))
 
 
-def _named(measures: Measures) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Give every measure a label; raise if a measure or an option is unknown."""
-    if isinstance(measures, str) or not isinstance(measures, Sequence | Mapping):
-        kind = "the string " if isinstance(measures, str) else ""
-        raise ValueError(f"expected a sequence of measures, found {kind}{short(measures)}")
-    chosen = measures if isinstance(measures, Mapping) else {name: (name, {}) for name in measures}
-    for label, entry in chosen.items():
-        if not (isinstance(entry, Sequence) and len(entry) == 2 and isinstance(entry[1], Mapping)):
-            raise ValueError(f"expected (name, options) for measure {short(label)}, found {short(entry)}")
-        name, options = entry
-        bound_to(name, options)
-    return {label: (name, dict(options)) for label, (name, options) in chosen.items()}
-
-
 def _description(query: Question, seed: int) -> dict[str, str]:
     """Describe all that the answers depend on, so that a store of another study is recognised."""
     from importlib.metadata import version
@@ -239,5 +227,5 @@ def _description(query: Question, seed: int) -> dict[str, str]:
     plain = {"question": query.name, "seed": seed, "n": query.n, "replicates": query.replicates}
     plain |= {"n_resamples": query.n_resamples, "level": query.level, "methods": query.methods}
     plain |= {f"generator {label!r}": generator for label, generator in query.generators.items()}
-    plain |= {f"measure {label!r}": measure for label, measure in query.measures.items()}
-    return {key: repr(value) for key, value in {**plain, "version": version("calibstat")}.items()}
+    of_measures = {f"measure {label!r}": text for label, text in descriptions(query.measures)}
+    return {key: repr(value) for key, value in plain.items()} | of_measures | {"version": repr(version("calibstat"))}
