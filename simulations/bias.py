@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study, plot
-from calibstat.study.pictures.estimates import panels
 
 from .parts.grid import Grid, binned, every_measure, models
 

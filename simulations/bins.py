@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators
+from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels, positions
 
 from .parts.families import by_family, in_family
 from .parts.grid import Grid, Measures

@@ -19,7 +19,7 @@ from calibstat import generators
 from calibstat.generators.generator import Generator
 from calibstat.measures.kinds.registry import find_measure, is_affordable
 from calibstat.study import Study
-from calibstat.study.pictures import plot as plot_study
+from calibstat.study import plot as plot_study
 from calibstat.study.question import rate_of
 
 from .parts.cases import Case

@@ -25,8 +25,8 @@ import numpy as np
 
 from calibstat import Sample, estimate, generators
 from calibstat.measures.distances import contiguous_merging
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels
 
 from .parts.grid import FIVE, Grid, Measures
 from .parts.kernel_estimators import ESTIMATORS

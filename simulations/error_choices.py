@@ -20,8 +20,8 @@ from calibstat.papers.error_choice_pages import chosen, draw_classes, draw_tempe
 from calibstat.papers.error_choices import OPTIONS, QUICK, SAME, SEARCHES, found_in
 from calibstat.papers.prediction_files import PredictionFile
 from calibstat.papers.splits import EVERY
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels
 
 from .parts.digit_networks import networks
 

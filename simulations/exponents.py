@@ -27,9 +27,9 @@ import numpy as np
 import calibstat as cs
 from calibstat.generators.simulator import drawing
 from calibstat.measures.distances import contiguous_merging
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
-from calibstat.study.pictures.estimates import panels
 
 from .parts.grid import Measures
 

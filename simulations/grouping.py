@@ -18,8 +18,8 @@ import numpy as np
 
 import calibstat as cs
 from calibstat.generators.simulator import drawing
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels
 
 from .parts.promises import more_often
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.generators.simulator import drawing
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels
 
 from .parts.digits import CLASSES, HELD_OUT, NoisyDigits
 from .parts.grid import Grid, Measures

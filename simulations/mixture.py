@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators, plot, reliability
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels
 
 from .parts.grid import Grid
 

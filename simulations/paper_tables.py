@@ -22,8 +22,8 @@ from calibstat.papers.agreement import AGREEMENTS, PROPERTIES
 from calibstat.papers.prediction_files import PredictionFile
 from calibstat.papers.recalibrations import BEFORE, RECALIBRATIONS, option_name
 from calibstat.papers.tables import EVERY, OPTIONS, Drawn, found_in
+from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels, positions
 
 from .parts.digit_networks import networks
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators, lenses, plot, reliability
+from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels, positions
 
 from .parts.grid import Grid, Measures
 from .parts.promises import CONFIDENCE, COVERAGE, missed_too_often

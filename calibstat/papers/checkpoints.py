@@ -24,9 +24,9 @@ from calibstat.cli.terminal import late_bar
 from calibstat.papers.prediction_files import PredictionFile, Rows
 from calibstat.papers.recalibrations import infinite
 from calibstat.papers.tables import names_of
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
 from calibstat.study.kept_rows import Row, kept
-from calibstat.study.pictures.estimates import panels
 from calibstat.study.study_options import Option
 
 if TYPE_CHECKING:

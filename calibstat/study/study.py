@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibstat.data.checks import check_whole, short
 from calibstat.output.whole_folder import whole_folder
-from calibstat.study.pictures import plot
+from calibstat.plots.studies.table_plot import plot
 from calibstat.study.runner import run
 from calibstat.study.study_options import Option, chosen
 from calibstat.study.study_tables import write_table

@@ -20,6 +20,7 @@ MARKERS = "osD^vP*X<>hp"
 SPREAD = 0.27  # how much of the room between neighbours the marks of one place take
 LABELS = ("generator", "measure", "method", "against")  # columns that a file may give back as numbers
 ORDER = 0.5  # at which most errors vanish
+ERRORS = ("mean", "bias", "sd", "rmse")
 TRUTH = "its truth"  # what column `against` says of the correlation of a measure with its true values
 
 

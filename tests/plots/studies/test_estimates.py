@@ -14,7 +14,7 @@ from simulation_files import study_file
 
 import calibstat as cs
 from calibstat.measures.kinds.registry import everyday_measures
-from calibstat.study.pictures import estimates
+from calibstat.plots.studies import estimates
 
 MODELS = {"1.5": cs.generators.temperature(1.5), "calibrated": cs.generators.calibrated()}
 bias, bins, consistency, mixture, ranking = map(study_file, ("bias", "bins", "consistency", "mixture", "ranking"))

@@ -14,8 +14,8 @@ from simulation_files import study_file, study_part
 
 import calibstat as cs
 from calibstat.measures.kinds.registry import binary_measures, everyday_measures, find_measure
+from calibstat.plots.studies import rates
 from calibstat.study import most_rejections
-from calibstat.study.pictures import rates
 
 coverage, size = map(study_file, ("coverage", "size"))
 FALSE_ALARM = study_part("promises").FALSE_ALARM
