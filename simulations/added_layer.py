@@ -21,10 +21,10 @@ import numpy as np
 
 from calibstat import Bregman, estimate
 from calibstat.generators.simulator import drawing
+from calibstat.plots.studies.estimates import panels
 from calibstat.recalibration import IsotonicRegression
 from calibstat.study import Study
 from calibstat.study.kept_rows import Row, kept
-from calibstat.study.pictures.estimates import panels
 
 from .parts.digits import CLASSES, HELD_OUT, digits
 from .parts.layers import LAYERS, SCORES, Layer

@@ -26,8 +26,8 @@ import numpy as np
 
 from calibstat import generators
 from calibstat.papers.parts.grid import Grid, Measures
+from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels, positions
 
 if TYPE_CHECKING:
     import pandas as pd

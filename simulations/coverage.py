@@ -21,7 +21,7 @@ from calibstat.measures.kinds.registry import find_measure, is_affordable
 from calibstat.papers.parts.grid import FIVE, Grid, Measures, every_measure
 from calibstat.papers.parts.promises import CONFIDENCE, missed_too_often
 from calibstat.study import Study
-from calibstat.study.pictures import plot as plot_study
+from calibstat.study import plot as plot_study
 from calibstat.study.question import rate_of
 
 from .parts.cases import Case

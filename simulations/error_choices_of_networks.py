@@ -20,8 +20,8 @@ from calibstat.papers.error_choices import OPTIONS, QUICK, SAME, SEARCHES, found
 from calibstat.papers.parts.error_choice_pages import chosen, draw_classes, draw_temperatures
 from calibstat.papers.parts.prediction_files import PredictionFile
 from calibstat.papers.parts.splits import EVERY
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels
 
 from .parts.digit_networks import networks
 

@@ -28,9 +28,9 @@ import calibstat as cs
 from calibstat.generators.simulator import drawing
 from calibstat.measures.lower_and_upper_distance import contiguous_merging
 from calibstat.papers.parts.grid import Measures
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
-from calibstat.study.pictures.estimates import panels
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,8 +25,8 @@ import numpy as np
 
 from calibstat import calibration_test, generalization_gap
 from calibstat.generators.simulator import drawing
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels
 
 from .parts.digits import CLASSES, HELD_OUT, digits
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from calibstat.generators.simulator import drawing
 from calibstat.papers.parts.grid import Grid, Measures
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels
 
 from .parts.digits import CLASSES, HELD_OUT, NoisyDigits
 

@@ -22,8 +22,8 @@ from calibstat.papers.parts.agreement import AGREEMENTS, PROPERTIES
 from calibstat.papers.parts.prediction_files import PredictionFile
 from calibstat.papers.parts.recalibrations import BEFORE, RECALIBRATIONS, option_name
 from calibstat.papers.tables import EVERY, OPTIONS, Drawn, found_in
+from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels, positions
 
 from .parts.digit_networks import networks
 

@@ -40,8 +40,8 @@ from calibstat.papers.parts.recalibrations import (
     recalibrated,
 )
 from calibstat.papers.parts.splits import averaged
+from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels, positions
 
 from .parts.digits import HELD_OUT, NoisyDigits
 

@@ -28,9 +28,9 @@ from calibstat.data.clipping import needed
 from calibstat.generators.simulator import drawing
 from calibstat.papers.parts.prediction_files import read_predictions
 from calibstat.papers.parts.recalibrations import BEFORE, RECALIBRATIONS, REPLACED, fitted_to, recalibrated
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
-from calibstat.study.pictures.estimates import panels
 
 from .paper_tables import networks
 

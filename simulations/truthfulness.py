@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import calibstat as cs
+from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
-from calibstat.study.pictures.estimates import panels
 
 if TYPE_CHECKING:
     import pandas as pd

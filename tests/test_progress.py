@@ -52,6 +52,19 @@ def test_sizes_count(clock, caplog):
     assert [record.getMessage() for record in caplog.records] == ["about 24 s for the work"]
 
 
+def test_a_call_of_hours_says_about_ten_lines(clock, caplog):
+    said = lines_of([5.0] * 2400, clock, caplog)
+    assert said[:3] == ["about 3.3 h for the work", "10 % done, about 3 h left", "20 % done, about 2.7 h left"]
+    assert said[-1] == "90 % done, about 20 min left"
+    assert len(said) == 10
+
+
+def test_a_first_part_of_no_size_is_left_out_too(clock, caplog):
+    for _ in announced([0, 0, 0, 0], [0, 1, 1, 1], "the work"):
+        clock[0] += 4
+    assert [record.getMessage() for record in caplog.records] == ["about 16 s for the work"]
+
+
 def test_nothing_is_said_once_all_is_done(clock, caplog):
     assert lines_of([100.0], clock, caplog) == []
 

@@ -11,9 +11,9 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from calibstat.papers.parts.grid import Grid, binned, every_measure, models
+from calibstat.plots.studies.estimates import panels
 from calibstat.plots.style import light_to_dark
 from calibstat.study import Study, plot
-from calibstat.study.pictures.estimates import panels
 
 if TYPE_CHECKING:
     import pandas as pd

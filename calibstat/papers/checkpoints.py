@@ -25,10 +25,10 @@ from calibstat.digits import settled
 from calibstat.papers.parts.prediction_files import PredictionFile, Rows
 from calibstat.papers.parts.recalibrations import infinite
 from calibstat.papers.tables import names_of
+from calibstat.plots.studies.estimates import panels
 from calibstat.plots.style import PALETTE, entitle, legend
 from calibstat.study import Study
 from calibstat.study.kept_rows import Row, kept
-from calibstat.study.pictures.estimates import panels
 from calibstat.study.study_options import Option
 
 if TYPE_CHECKING:

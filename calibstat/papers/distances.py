@@ -27,9 +27,9 @@ from calibstat import Sample, estimate, generators
 from calibstat.measures.lower_and_upper_distance import contiguous_merging
 from calibstat.papers.parts.grid import FIVE, Grid, Measures
 from calibstat.papers.parts.kernel_estimators import ESTIMATORS
+from calibstat.plots.studies.estimates import panels
 from calibstat.plots.style import PALETTE
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels
 
 if TYPE_CHECKING:
     import pandas as pd

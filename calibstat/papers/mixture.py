@@ -18,9 +18,9 @@ import numpy as np
 from calibstat import generators, plot, reliability
 from calibstat.papers.parts.grid import Grid
 from calibstat.plots.settings import settings
+from calibstat.plots.studies.estimates import panels
 from calibstat.plots.style import LOOK, PALETTE, light_to_dark
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels
 
 if TYPE_CHECKING:
     import pandas as pd

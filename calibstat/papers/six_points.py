@@ -18,9 +18,9 @@ from calibstat import generators, lenses, plot, reliability
 from calibstat.papers.parts.grid import Grid, Measures
 from calibstat.papers.parts.promises import CONFIDENCE, COVERAGE, missed_too_often
 from calibstat.plots.settings import settings
+from calibstat.plots.studies.estimates import panels, positions
 from calibstat.plots.style import LOOK, PALETTE
 from calibstat.study import Study
-from calibstat.study.pictures.estimates import panels, positions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -40,6 +40,7 @@ from calibstat.plots.reliability_plot import plot_reliability_diagram, plot_reli
 from calibstat.plots.settings import load_backend, settings
 from calibstat.plots.sharpness_plot import plot_sharpness, plot_sharpness_of_models
 from calibstat.plots.simplex_plot import plot_simplex_diagram
+from calibstat.plots.studies.table_plot import is_table, plot_table
 from calibstat.plots.style import LOOK, entitle, fit_figure
 from calibstat.plots.validation_plot import plot_validation
 
@@ -97,7 +98,8 @@ def plot(
         interval, drawn below each other; or a mapping from name to what `sharpness` or `audit` returned, drawn beside
         each other on the same scale, or to what `reliability` (of binary outcomes), `net_benefit` or `decision_loss`
         returned, drawn in the same axes; or a mapping of results of `sharpness`, `reliability` and `detail`, of
-        different kinds or of details, drawn beside each other with the same ends of their axes.
+        different kinds or of details, drawn beside each other with the same ends of their axes; or the table of a
+        study of one question, which `study.run` returned, also if it was read back from a file.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
         panel below, in given axes along their lower edge; a monitor has the gap below its evidence, and in given axes
@@ -121,8 +123,9 @@ def plot(
         If the result is none of these.
     ValueError
         If the classes of a reliability diagram on the simplex are neither three nor four, or the given axes are flat
-        for four or not flat for three; if axes are given for a class-wise diagram or a mapping of diagrams, which need
-        several; if `deviation` is asked of another result; if a monitor has no period.
+        for four or not flat for three; if axes are given for a class-wise diagram, a mapping of diagrams or the table
+        of a study, which need several; if `deviation` is asked of another result; if a monitor has no period; if a data
+        frame is not the table of one question.
 
     Notes
     -----
@@ -185,6 +188,8 @@ def _plot_of(result: object) -> tuple[Callable[..., Axes], tuple[Any, ...]]:
     for kind, draw in PLOTS.items():
         if isinstance(result, kind):
             return draw, (result,)
+    if is_table(result):
+        return plot_table, (result,)
     entries, names = _entries(result)
     for kind, draw_several in SEVERAL.items():
         if entries and all(isinstance(entry, kind) for entry in entries):
@@ -194,7 +199,8 @@ def _plot_of(result: object) -> tuple[Callable[..., Axes], tuple[Any, ...]]:
     *kinds, last = (kind.__name__ for kind in PLOTS)
     raise TypeError(
         f"expected a {', '.join(kinds)} or {last}, or a sequence or mapping of ConfidenceInterval, "
-        f"or a mapping of one of {', '.join(kind.__name__ for kind in SEVERAL)}; found {type(result).__name__}"
+        f"or a mapping of one of {', '.join(kind.__name__ for kind in SEVERAL)}, or the table of a study; "
+        f"found {type(result).__name__}"
     )
 
 

@@ -1,6 +1,6 @@
 """Monte Carlo studies: does a test keep its level, does an interval cover what it says, which measure to trust?"""
 
-from calibstat.study.pictures import plot
+from calibstat.plots.studies.table_plot import plot
 from calibstat.study.runner import run
 from calibstat.study.study import Study
 from calibstat.study.study_file import load_study

@@ -20,6 +20,7 @@ import numpy as np
 from calibstat.data.checks import quoted, short
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.progress import announcer
 from calibstat.study.store import Store
 
 Models = tuple[np.ndarray, Mapping[str, np.ndarray]]  # outcomes, and the predictions of each model
@@ -169,14 +170,15 @@ class _Batch:
 
 @contextmanager
 def _progress(title: str, total: int, done: int) -> Iterator[Callable[[int], object]]:
-    """Show a bar with the time left on standard error, if that is a terminal."""
+    """Show a bar with the time left on standard error, if that is a terminal; else say in lines how long it takes."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield announcer(total - done, f"{total - done:,} data sets of question {title!r}")
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("data sets, left:"))
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task(title, total=total, completed=done)
         yield lambda more: bar.advance(task, more)

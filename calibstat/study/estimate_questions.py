@@ -51,7 +51,7 @@ class EstimateQuestion(Question):
         """Return the estimates, model by model; nan where a generator has fewer models than another."""
         sets: list[Any] = [observed(data[0], p) for p in data[1].values()] if isinstance(data, tuple) else [data]
         entries = list(self.measures.values())
-        answers: list[float] = [estimate(each, measure=name, **options) for each in sets for name, options in entries]
+        answers = [float(estimate(each, measure=name, **options)) for each in sets for name, options in entries]
         return answers + [np.nan] * (len(self.columns) - len(answers))
 
     def by_model(self, answers: np.ndarray) -> np.ndarray:
@@ -157,7 +157,8 @@ class Consistency(EstimateQuestion):
                 else:
                     order, order_se = np.nan, np.nan
                 row = self.fixed(label, max(self.n), measure, method, model)
-                yield {**row, "n_from": min(self.n), "truth": truth, "order": order, "order_se": order_se}
+                row |= {"n_from": min(self.n), "truth": truth, "order": order, "order_se": order_se}
+                yield row | _by_n(self.n, error, se)
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,8 @@ def no_distance() -> float:
 def written(entry: Entry) -> str:
     """Return a measure with its options as it is called."""
     name, options = entry
-    return name + f"({', '.join(f'{option}={value!r}' for option, value in options.items())})" * bool(options)
+    given = ", ".join(f"{option}={value!r}" for option, value in options.items())
+    return f"{name}({given})" if given else f"{name}"
 
 
 def _rank_code(values: np.ndarray) -> np.ndarray:
@@ -269,6 +271,13 @@ def _errors(estimate: np.ndarray, truth: float) -> dict[str, float]:
         root = float(np.sqrt(square))
         errors[name] = root, 0.0 if root == 0 else se / (2 * root)
     return {key: value for name, (v, se) in errors.items() for key, value in ((name, v), (f"{name}_se", se))}
+
+
+def _by_n(n: list[int], error: np.ndarray, se: np.ndarray) -> Row:
+    """Return the error for each number of rows with its standard error, two columns for each, ascending in n."""
+    order = np.argsort(n)
+    names = [f"error_{n[i]}{part}" for i in order for part in ("", "_se")]
+    return dict(zip(names, np.column_stack([error, se])[order].ravel().tolist(), strict=True))
 
 
 def _mean_square(deviation: np.ndarray) -> tuple[float, float]:

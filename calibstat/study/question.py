@@ -19,7 +19,7 @@ from calibstat.measures.kinds.registry import MEASURES
 from calibstat.study.engine import Data
 
 Row = dict[str, Any]
-Entry = tuple[str, dict[str, Any]]  # name of a measure, and its options
+Entry = tuple[Any, dict[str, Any]]  # the name of a measure, or one that is not registered itself, and its options
 
 NO_MODELS = (
     "expected models, a mapping from name to a generator that says the truth of the model, beside a sample(n, rng) "
@@ -55,8 +55,8 @@ class Question(ABC):
 
     @property
     def modules(self) -> list[str]:
-        """Names of the modules that register the measures."""
-        return sorted({MEASURES[name].__module__ for name, _ in self.measures.values()})
+        """Names of the modules that register the measures; a measure that is not registered goes with the question."""
+        return sorted({MEASURES[name].__module__ for name, _ in self.measures.values() if isinstance(name, str)})
 
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from calibstat.data.checks import check_jobs, check_level, check_whole, is_whole, short
 from calibstat.data.sample import Sample
-from calibstat.study.coverage_questions import bound_to
+from calibstat.study.asked_measures import Asked, Measures, asked_measures, check_classes, descriptions
 from calibstat.study.engine import Cells, Data, compute, draw_data
 from calibstat.study.estimate_questions import DISTANCE
 from calibstat.study.plain_function import PlainFunction
@@ -23,8 +23,6 @@ from calibstat.study.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Measures = Sequence[str] | Mapping[str, tuple[str, Mapping[str, Any]]]
 
 
 def run(
@@ -38,7 +36,7 @@ def run(
     seed: int,
     n_resamples: int = 199,
     level: float | None = None,
-    target: str | tuple[str, Mapping[str, Any]] | None = None,
+    target: Asked | tuple[Asked, Mapping[str, Any]] | None = None,
     same_rows: bool = True,
     store: str | Path | None = None,
     n_jobs: int | None = None,
@@ -70,9 +68,14 @@ def run(
         Where no true values are needed, as for "power", "bias" and "ranking", a plain function of n and a
         `numpy.random.Generator` will do, if there is no `store`: it returns outcomes and predictions, or outcomes and a
         mapping from name to predictions.
-    measures : sequence of names, or mapping from label to (name, options)
-        For generators of several classes the options may hold ``lens`` and ``reduce``. All measures and methods see
-        the same data sets and the same resampling seeds.
+    n : int or sequence of int
+        Rows in each data set.
+    measures : sequence, or mapping from label
+        Names; (name, options), where of generators of several classes the options may hold ``lens`` and ``reduce``;
+        measures such as ``calibstat.measures.ECE(n_bins=5)``; or functions of (y, p), outcomes and predictions, of
+        (prob, label) for several classes, or what else `calibstat.measure` takes. A function that is not registered
+        with ``plugs_in=True`` has no true value. With a `store` it needs a name: no lambda.
+        All measures and methods see the same data sets and the same resampling seeds.
     methods : sequence of str, optional
         See `question`.
     replicates : int
@@ -84,7 +87,7 @@ def run(
         ``level * (n_resamples + 1)`` is whole; for a two-sided test, half of it.
     level : float, optional
         Of tests, by default 0.05, or of confidence, by default 0.95.
-    target : str or (name, options), optional
+    target : as one of `measures`, or "distance", optional
         Of "bias", "consistency" and "ranking": the one true value against which the estimates of all measures are held,
         such as ``("ece", {"n_bins": None})``, the error without bins, ``"lower_distance"``, or ``"distance"``, which is
         that of `calibstat.generators.Generator.distance`. By default the true value of each measure itself.
@@ -118,7 +121,8 @@ def run(
         - "bias": truth (nan if not known), mean, bias, sd, rmse, and each with its standard error in mean_se, bias_se,
           sd_se, rmse_se; and q05, q50 and q95, quantiles of the estimates;
         - "consistency": one row for all n, of which n is the largest and n_from the smallest; truth, order and
-          order_se, nan where an error is within two standard errors of 0, or the truth is not known;
+          order_se, nan where an error is within two standard errors of 0, or the truth is not known; and the error
+          itself at each n, without its sign, with its standard error, such as error_100 and error_100_se;
         - "ranking": one row for the models of a generator ("all" where ``same_rows=False``) and each pair of measures;
           against (a second measure, "its truth", or "the target"), models (their number), undefined (replicates in
           which a measure ties all models, or the truth does), and the mean correlation of the others with
@@ -186,7 +190,7 @@ def run(
     if not isinstance(generators, Mapping):
         raise ValueError(f"expected generators, a mapping from label to generator, found {short(generators)}")
     generators = {label: _as_generator(label, generator, store) for label, generator in generators.items()}
-    named = _named(measures)
+    named = asked_measures(measures)
     given: dict[str, Any] = {} if target is None else {"target": _target(target)}
     if not isinstance(same_rows, bool):
         raise ValueError(f"expected same_rows True or False, found {short(same_rows)}")
@@ -208,6 +212,7 @@ def run(
         level=kind.default_level if level is None else level,
         **given,
     )
+    check_classes(named, generators)
     query.check()
     if query.note:
         warnings.warn(query.note, RuntimeWarning, stacklevel=2)
@@ -256,26 +261,11 @@ def _trials(generators: Mapping[str, Any]) -> Iterator[Data]:
         yield TRIAL if kind == (None, False) else draw_data(generator, 20, np.random.SeedSequence(0))
 
 
-def _named(measures: Measures) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Give every measure a label; raise if a measure or an option is unknown."""
-    if isinstance(measures, str) or not isinstance(measures, Sequence | Mapping):
-        kind = "the string " if isinstance(measures, str) else ""
-        raise ValueError(f"expected a sequence of measures, found {kind}{short(measures)}")
-    chosen = measures if isinstance(measures, Mapping) else {name: (name, {}) for name in measures}
-    for label, entry in chosen.items():
-        if not (isinstance(entry, Sequence) and len(entry) == 2 and isinstance(entry[1], Mapping)):
-            raise ValueError(f"expected (name, options) for measure {short(label)}, found {short(entry)}")
-        name, options = entry
-        bound_to(name, options)
-    return {label: (name, dict(options)) for label, (name, options) in chosen.items()}
-
-
 def _target(target: Any) -> Entry:
     """Return the name and the options of what all estimates are held against."""
     if isinstance(target, str) and target == DISTANCE:
         return target, {}
-    (entry,) = _named([target] if isinstance(target, str) else {"target": target}).values()
-    return entry
+    return asked_measures({"target": target})["target"]
 
 
 def _description(query: Question, seed: int) -> dict[str, str]:
@@ -285,5 +275,5 @@ def _description(query: Question, seed: int) -> dict[str, str]:
     plain = {"question": query.name, "seed": seed, "n": query.n, "replicates": query.replicates}
     plain |= {"n_resamples": query.n_resamples, "level": query.level, "methods": query.methods}
     plain |= {f"generator {label!r}": generator for label, generator in query.generators.items()}
-    plain |= {f"measure {label!r}": measure for label, measure in query.measures.items()}
-    return {key: repr(value) for key, value in {**plain, "version": version("calibstat")}.items()}
+    of_measures = {f"measure {label!r}": text for label, text in descriptions(query.measures)}
+    return {key: repr(value) for key, value in plain.items()} | of_measures | {"version": repr(version("calibstat"))}

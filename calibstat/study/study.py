@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from calibstat.data.checks import check_whole, short
 from calibstat.output.whole_folder import whole_folder
 from calibstat.plots.settings import load_backend, settings
-from calibstat.study.pictures import LOOK, plot
+from calibstat.plots.studies.table_plot import LOOK, plot
 from calibstat.study.runner import run
+from calibstat.study.stored_pictures import save_picture
 from calibstat.study.study_options import Option, chosen
 from calibstat.study.study_tables import write_table
 
@@ -167,7 +168,7 @@ class Study:
                 (draft / written[-1]).write_text(text, encoding="utf-8")
             for ending, figure in figures.items():
                 written.append(Path("figures") / f"{name}{'_' * bool(ending)}{ending}.png")
-                _save(figure, draft / written[-1])
+                save_picture(figure, draft / written[-1], draft / written[0])
                 plt.close(figure)
         return table, [out / path for path in written]
 
@@ -177,15 +178,3 @@ def _as_text(value: object) -> str:
     return (
         ",".join(value) if isinstance(value, tuple) else str(value).lower() if isinstance(value, bool) else str(value)
     )
-
-
-def _save(figure: Figure, path: Path) -> None:
-    """Save a picture in 256 colours, in which a large one takes a third of the bytes.
-
-    They are chosen to cover all that occur: by default they follow the most frequent, and rare marks change colour.
-    """
-    from PIL import Image  # matplotlib's own requirement
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
-    Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)

@@ -17,6 +17,7 @@ CELL = ["question", "generator", "n", "measure", "method"]
 MISSES = ["missed_below", "missed_above"]
 SHARE = ["rate", "low", "high"]
 ERRORS = ["mean", "mean_se", "bias", "bias_se", "sd", "sd_se", "rmse", "rmse_se"]
+ERRORS_BY_N = [f"error_{n}{part}" for n in (20, 40, 80) for part in ("", "_se")]
 COLUMNS = {
     "size": [*CELL, "level", "replicates", "rejections", *SHARE],
     "power": [*CELL, "level", "replicates", "rejections", *SHARE],
@@ -35,7 +36,7 @@ COLUMNS = {
         "sd_estimate",
     ],
     "bias": [*CELL, "replicates", "truth", *ERRORS, "q05", "q50", "q95"],
-    "consistency": [*CELL, "replicates", "n_from", "truth", "order", "order_se"],
+    "consistency": [*CELL, "replicates", "n_from", "truth", "order", "order_se", *ERRORS_BY_N],
     "ranking": [*CELL, "replicates", "against", "models", "undefined", "correlation", "correlation_se"],
 }
 METHODS = {"size": ["labels", "both"], "power": ["labels", "both"], "coverage": ["honest", "basic"]}

@@ -183,8 +183,8 @@ def test_every_path_on_the_page_of_the_architecture_exists():
 
 def test_every_folder_is_on_the_page_of_the_architecture():
     assert missing_folders(TREE) == []
-    without = "\n".join(line for line in TREE.splitlines() if "pictures/" not in line)
-    assert missing_folders(without) == ["calibstat/study/pictures/"]
+    without = "\n".join(line for line in TREE.splitlines() if "the tables of studies" not in line)
+    assert missing_folders(without) == ["calibstat/plots/studies/"]
 
 
 def test_the_page_of_the_architecture_has_every_layer_in_order():

@@ -47,7 +47,7 @@ READERS = {  # whose texts are taken apart there
     "plots/inline_svg.py": "what matplotlib draws",
     "reporting/conditions.py": "a condition on the command line",
     "reporting/formats.py": "the ending of a file",
-    "study/pictures/rates.py": "numbers as they are written",
+    "plots/studies/rates.py": "numbers as they are written",
     "study/store.py": "names of files",
     "study/study.py": "what another package raises",
     "study/study_options.py": "an option on the command line",

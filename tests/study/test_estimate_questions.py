@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from asked_questions import COLUMNS, FAMILIES, SHIFTED, ask, data_sets, made, seeds
+from asked_questions import COLUMNS, ERRORS_BY_N, FAMILIES, SHIFTED, ask, data_sets, made, seeds
 from scipy import integrate, stats
 
 import calibstat as cs
@@ -56,6 +56,20 @@ def test_an_order_is_that_of_linear_regression():
         errors.append(row["order_se"])
     assert slopes[-1] == pytest.approx(-stats.linregress(np.log(n), np.log(answers.std(axis=0))).slope)
     assert np.mean(errors) == pytest.approx(np.std(slopes), rel=0.07)  # 4 standard errors of a scatter of 2000
+
+
+def test_the_errors_of_an_order_are_those_of_bias_at_each_n():
+    """Numbers of rows in any order, and the bias without its sign."""
+    grid = {"generators": {"hidden": SHIFTED["hidden"]}, "n": [80, 20, 40], "measures": ["ece", "brier"]}
+    bias = ask("bias", methods=None, **grid).set_index(["measure", "n"])
+    orders = ask("consistency", methods=["rmse", "sd", "bias"], **grid)
+    assert [column for column in orders if column.startswith("error")] == ERRORS_BY_N
+    for row in orders.to_dict("records"):
+        for n in (20, 40, 80):
+            expected = bias.loc[row["measure"], n]
+            assert row[f"error_{n}"] == abs(expected[row["method"]])
+            assert row[f"error_{n}_se"] == expected[f"{row['method']}_se"]
+    assert (bias["bias"] < 0).any()  # of the Brier score: so the sign has been left out
 
 
 def test_an_error_that_cannot_be_told_from_zero_has_no_order():
@@ -144,9 +158,9 @@ def test_an_unknown_truth_is_nan_and_noted_and_the_rest_is_answered():
 
 
 def test_one_measure_without_a_truth_does_not_stop_the_others(registry):
-    """It raised for all measures; and the reason named an attribute, `plugs_in`, without saying whose it is."""
+    """It raised for all measures; and the reason named an attribute, `plugs_in`, without saying where to say it."""
     cs.measure("mean_gap")(lambda value, count, positives: float(abs((positives - count * value).sum()) / count.sum()))
-    with pytest.warns(RuntimeWarning, match=r"'mean_gap' on 'shift' .* class of cs.measures.Statistic .* plugs_in = T"):
+    with pytest.warns(RuntimeWarning, match=r"'mean_gap' on 'shift' .* by cs.measure\('mean_gap', plugs_in=True\)"):
         table = ask("consistency", measures=["mean_gap", "ece"], methods=["rmse", "sd"])
     assert table.loc[table["order"].isna(), ["measure", "method"]].drop_duplicates().to_numpy().tolist() == [
         ["mean_gap", "rmse"]

@@ -17,7 +17,7 @@ import calibstat as cs
         *({"level": level} for level in ("0.9", 0, 1, float("nan"), True)),
         *({"n_jobs": jobs} for jobs in NO_JOBS if jobs is not None),
         {"generators": [cs.generators.calibrated()]},
-        *({"measures": m} for m in ("ks", 5, None, {"a": "ks"}, {"a": ("ks",)}, {"a": ("ks", 5)})),
+        *({"measures": m} for m in ("ks", 5, None, {"a": ("ks",)}, {"a": ("ks", 5)}, {"a": None})),
         *({"methods": m} for m in ("plug-in", 5)),
         {"question": ["bias"]},
     ],

@@ -128,8 +128,8 @@ class Statistic(Measure, ABC):
         """Return the limit of estimates as n grows; raise NotImplementedError with the reason if it is not known."""
         if not self.plugs_in:
             raise NotImplementedError(
-                "nothing says that its estimates tend to it; a measure that is a class of cs.measures.Statistic says "
-                "so by the attribute plugs_in = True"
+                "nothing says that its estimates tend to it: register it by "
+                f"cs.measure({self.name!r}, plugs_in=True) if they do"
             )
         return self.plug_in(population)
 

@@ -8,29 +8,34 @@ from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, dataclass_transform
 
-from calibstat.data.checks import UnknownOption, described, letters, short, unknown_name
+from calibstat.data.checks import UnknownOption, check_switch, described, letters, short, unknown_name
 from calibstat.measures.kinds.base import Info, Measure, MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned, Seminorm, Statistic
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.measures.kinds.multiclass_kinds import VectorBinned, VectorStatistic
 from calibstat.measures.kinds.names_elsewhere import advice_of_measure
+from calibstat.measures.kinds.row_statistic import RowStatistic
 
 _REGISTRY: dict[str, type[Measure]] = {}
 _DEFAULTS: dict[type[Measure], Measure] = {}
 MEASURES: Mapping[str, type[Measure]] = MappingProxyType(_REGISTRY)
-KINDS = (Measure, Statistic, Seminorm, Binned, MeanLoss, MulticlassMeasure, VectorStatistic, VectorBinned)
+KINDS = (Measure, Statistic, RowStatistic, Seminorm, Binned, MeanLoss, MulticlassMeasure, VectorStatistic, VectorBinned)
+OF_ROWS: Mapping[tuple[str, ...], tuple[type[Measure], str]] = {  # outcomes and predictions, by what packages call them
+    (y, p): (RowStatistic, "of_rows") for y in ("y", "y_true") for p in ("p", "y_prob", "y_proba", "y_pred", "y_score")
+}
 KIND_OF_FUNCTION: Mapping[tuple[str, ...], tuple[type[Measure], str]] = MappingProxyType(
-    {  # by its parameters
+    {  # by its parameters without a default
         ("value", "count", "positives"): (Statistic, "evaluate"),
         ("value", "residual"): (Seminorm, "norm"),
         ("prob", "label"): (VectorStatistic, "evaluate"),
+        **OF_ROWS,
     }
 )
 T = TypeVar("T", bound=Callable[..., Any])
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-def measure(name: str, **info: Any) -> Callable[[T], T]:
+def measure(name: str, *, plugs_in: bool | None = None, **info: Any) -> Callable[[T], T]:
     """Register a class of one of the kinds in `calibstat.measures`, or a plain function, as a measure.
 
     Parameters
@@ -38,6 +43,9 @@ def measure(name: str, **info: Any) -> Callable[[T], T]:
     name : str
         The name to use as ``measure=name``. Registering a name again replaces the entry, as re-running a notebook
         cell does, but only from the module that made it.
+    plugs_in : bool, optional
+        Of a binary measure: whether its estimates tend, as n grows, to the measure of the population, so that
+        generators know its true value. By default what its class says; of a function of rows or of a summary False.
     **info
         Known properties of the measure, the fields of `calibstat.measures.Info`: `title`, `formula`, `reference`,
         `bounds`, `tail`, ... All may be left out.
@@ -51,12 +59,15 @@ def measure(name: str, **info: Any) -> Callable[[T], T]:
     ------
     ValueError
         If the name is taken by another module, a field is unknown, an option has no default or a default that the
-        measure refuses, a function takes other arguments than those below, or a class lacks a method of its kind.
+        measure refuses, a function takes other arguments than those below, or a class lacks a method of its kind; if
+        `plugs_in` is said of a multiclass measure.
 
     Notes
     -----
-    The parameters of a function decide its kind; its keyword-only parameters are the options.
+    The parameters of a function decide its kind; those that are keyword-only or have a default are the options.
 
+    - ``f(y, p)`` is a function of rows: of outcomes 0 and 1, and predictions, in ascending order of the predictions.
+      ``(y_true, y_prob)`` will do as well. It takes no weights of rows, and the longest to resample.
     - ``f(value, residual)`` is a `Seminorm`: of the residuals divided by n at each distinct prediction, ascending.
     - ``f(value, count, positives)`` is a `Statistic`: of the distinct predictions, ascending, their numbers of
       rows and of rows with outcome 1.
@@ -86,20 +97,29 @@ def measure(name: str, **info: Any) -> Callable[[T], T]:
     """
 
     def register(entry: T) -> T:
-        cls = class_of(name, entry)
+        cls: Any = class_of(name, entry)
         taken = _REGISTRY.get(name)
         if taken is not None and taken.__module__ != cls.__module__:
             raise ValueError(f"expected a new name, found {name!r}, which {taken.__module__} has registered")
-        known = [each.name for each in fields(Info)]
+        known = [*(each.name for each in fields(Info)), "plugs_in"]
         for given in info:
             if given not in known:
                 raise UnknownOption("cs.measure", given, known)
         cls.name, cls.info = name, Info(**{"title": name, **info})
+        if plugs_in is not None:
+            cls.plugs_in = _checked(name, cls, plugs_in)
         cls()  # raises now, not at the first call, if a default is wrong
         _REGISTRY[name] = cls
-        return entry if inspect.isfunction(entry) else cls  # type: ignore[return-value]
+        return entry if inspect.isfunction(entry) else cls
 
     return register
+
+
+def _checked(name: str, cls: type[Measure], plugs_in: object) -> bool:
+    """Return whether a measure's estimates tend to it, which a binary measure alone may say."""
+    if not issubclass(cls, Statistic):
+        raise ValueError(f"expected plugs_in of a binary measure, found it of {name!r}, a measure of K classes")
+    return check_switch("plugs_in", plugs_in)
 
 
 def class_of(name: str, entry: Any) -> type[Measure]:
@@ -126,26 +146,39 @@ def _of_function(name: str, function: Any) -> type[Measure]:
     """Return the measure that a function computes, of the kind that its parameters decide."""
     if not callable(function):
         raise ValueError(f"expected a function or a class for measure {name!r}, found {short(function)}")
-    parameters = inspect.signature(function).parameters.values()
-    takes = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # compiled in C, and without names
+        raise ValueError(
+            f"expected a function that names its parameters for measure {name!r}, found {short(function)}; "
+            "write lambda y, p: ... around it"
+        ) from None
+    named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    takes = tuple(p.name for p in named if p.kind is not p.KEYWORD_ONLY and p.default is p.empty)
     if takes not in KIND_OF_FUNCTION:
-        known = ", ".join(f"({', '.join(names)})" for names in KIND_OF_FUNCTION)
+        first: dict[object, tuple[str, ...]] = {}  # of several names of the same parameters, the first
+        for names, made in KIND_OF_FUNCTION.items():
+            first.setdefault(made, names)
+        known = ", ".join(f"({', '.join(names)})" for names in first.values())
         raise ValueError(f"expected measure {name!r} to take one of {known}; found ({', '.join(takes)})")
     kind, method = KIND_OF_FUNCTION[takes]
 
     def call(self: Measure, *arrays: Any) -> Any:
         try:
-            return function(*arrays, **vars(self))
+            found = function(*arrays, **vars(self))
         except Exception as error:
             error.add_note(f"raised by calibstat measure {name!r}")
             raise
+        if getattr(found, "ndim", 0) or not hasattr(type(found), "__float__"):
+            raise ValueError(f"expected a number from measure {name!r}, found {described(found)}")
+        return found
 
     options: list[Any] = [
         (p.name, Any) if p.default is p.empty else (p.name, Any, field(default=p.default))
-        for p in parameters
-        if p.kind is p.KEYWORD_ONLY
+        for p in named
+        if p.name not in takes and p.kind is not p.POSITIONAL_ONLY
     ]
-    namespace = {method: call, "__doc__": function.__doc__}
+    namespace = {method: call, "_made_of": staticmethod(function), "__doc__": function.__doc__}
     cls = make_dataclass(
         name, options, bases=(kind,), namespace=namespace, frozen=True, kw_only=True, eq=False, repr=False
     )

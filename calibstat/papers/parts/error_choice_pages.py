@@ -14,7 +14,7 @@ from calibstat.papers.parts.agreement import PROPERTIES
 from calibstat.papers.parts.splits import EVERY
 from calibstat.papers.parts.table_pages import head, left_out_section, records, signed, times_100
 from calibstat.plots.inline_svg import svg_of_figure
-from calibstat.study.pictures.estimates import panels, positions
+from calibstat.plots.studies.estimates import panels, positions
 
 if TYPE_CHECKING:
     import pandas as pd

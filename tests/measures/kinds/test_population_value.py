@@ -308,3 +308,31 @@ def test_a_user_defined_statistic_may_say_that_it_plugs_in(registry):
     rate = 0.1  # the mean prediction is then .1 * 2/3 + .9 * 1/3 = 11/30
     family = prevalence(calibrated(), rate)
     assert family.truth(ResidualSquare()) == pytest.approx((11 / 30 - rate) ** 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("cls", [False, True])
+def test_a_measure_that_plugs_in_says_so_where_the_message_asks_for_it(registry, cls):
+    """The same square as above, of a function or of a class that does not say it itself."""
+    family = prevalence(calibrated(), 0.1)
+
+    def square(value, count, positives):
+        return ((positives - count * value).sum() / count.sum()) ** 2
+
+    class Square(cs.measures.Statistic):
+        """The square of the mean residual."""
+
+        def evaluate(self, value, count, positives):
+            return float(square(value, count, positives))
+
+    entry = Square if cls else square
+    cs.measure("own")(entry)
+    with pytest.raises(NotImplementedError, match=r"tend to it: register it by cs.measure\('own', plugs_in=True\) if"):
+        family.truth("own")
+    cs.measure("own", plugs_in=True)(entry)
+    assert family.truth("own") == pytest.approx((11 / 30 - 0.1) ** 2, abs=1e-12)
+
+
+def test_a_seminorm_may_say_that_it_does_not_plug_in(registry):
+    cs.measure("own", plugs_in=False)(lambda value, residual: abs(residual.sum()))
+    with pytest.raises(NotImplementedError, match="does not say that its estimates tend to it"):
+        calibrated().truth("own")

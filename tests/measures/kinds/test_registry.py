@@ -137,6 +137,10 @@ class Wrong(ECE):
     n_bins: int = 0
 
 
+def starred(*rows):
+    return 0.0
+
+
 class NoKind:
     pass
 
@@ -145,13 +149,22 @@ class NoKind:
     ("entry", "message"),
     [
         (needy, "expected a default for option 'width' of measure 'mine'"),
-        (strange, r"to take one of \(value, count, positives\), \(value, residual\), \(prob, label\); found \(first"),
+        (
+            strange,
+            r"take one of \(value, count, positives\), \(value, residual\), \(prob, label\), \(y, p\); found \(first",
+        ),
         (Lacking, "expected measure 'mine' to define reduce, as its kind requires; found none"),
         (Shadowing, "expected another name for option 'norm' of measure 'mine', which its kind has"),
         (Needy, "expected a default for option 'width' of measure 'mine'"),
         (Wrong, "expected n_bins to be a whole number"),
         (NoKind, "expected a class of one of the kinds"),
         (3, "expected a function or a class for measure 'mine', found 3"),
+        (lambda p, y: 0.0, r"\(y, p\); found \(p, y\)"),
+        (starred, r"\(y, p\); found \(\)"),
+        (
+            max,
+            r"a function that names its parameters for measure 'mine', found <built-in function max>; write lambda y",
+        ),
     ],
 )
 def test_what_is_no_measure_is_refused(entry, message):
@@ -164,6 +177,34 @@ def test_what_is_not_known_of_measures_is_refused():
     with pytest.raises(ValueError, match=r"options of cs.measure \(title, .*\), found 'costly'"):
         cs.measure("mine", costly=True)(lambda value, residual: 0.0)
     assert "mine" not in MEASURES
+
+
+@pytest.mark.parametrize(
+    ("entry", "said", "message"),
+    [
+        (lambda prob, label: 0.0, True, "expected plugs_in of a binary measure, found it of 'mine', a measure of K cl"),
+        (lambda y, p: 0.0, "yes", "expected plugs_in True or False, found 'yes'"),
+    ],
+)
+def test_what_plugs_in_cannot_say_is_refused(entry, said, message):
+    with pytest.raises(ValueError, match=message):
+        cs.measure("mine", plugs_in=said)(entry)
+    assert "mine" not in MEASURES
+
+
+@pytest.mark.usefixtures("registry")
+@pytest.mark.parametrize("found", [None, "0.5", [0.5], np.array([0.5]), (0.5, 0.1), 1j])
+def test_a_function_that_returns_no_number_is_named(found):
+    cs.measure("mine")(lambda value, residual: found)
+    with pytest.raises(ValueError, match="expected a number from measure 'mine', found "):
+        cs.estimate([1, 0], [0.5, 0.25], measure="mine")
+
+
+@pytest.mark.usefixtures("registry")
+@pytest.mark.parametrize("found", [True, 1, np.float32(1), np.array(1.0)])
+def test_a_number_may_be_of_any_type(found):
+    cs.measure("mine")(lambda value, residual: found)
+    assert cs.estimate([1, 0], [0.5, 0.25], measure="mine") == 1.0
 
 
 def test_unknown_measure_and_option():

@@ -4,12 +4,13 @@ from itertools import combinations
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from estimate_tables import FAMILY, MODELS, UNIFORM, from_file, marks, table_of
 from simulation_files import study_file
 
 import calibstat as cs
-from calibstat.study.pictures import estimates
+from calibstat.plots.studies import estimates
 
 bins = study_file("bins")
 
@@ -59,7 +60,8 @@ def test_an_estimate_without_error_has_no_logarithmic_axis():
 
 @pytest.mark.parametrize("back", [lambda table: table, from_file])
 def test_orders_are_drawn_in_the_row_of_their_measure(back):
-    table = table_of("consistency", methods=["rmse", "bias"], replicates=40)
+    """Of a table without the errors at each n, such as older ones, they are all that is drawn."""
+    table = without_errors(table_of("consistency", methods=["rmse", "bias"], replicates=40))
     figure = cs.study.plot(back(table))
     for (generator, method), rows in table.groupby(["generator", "method"]):
         (axes,) = panel(figure, generator)
@@ -71,6 +73,73 @@ def test_orders_are_drawn_in_the_row_of_their_measure(back):
     assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["ece", "ks", "brier"]
     assert table["order"].isna().any()  # the Brier score has no bias
     assert "n from 30 to 120" in figure.get_supxlabel()
+
+
+def without_errors(table):
+    return table.drop(columns=[column for column in table if column.startswith("error")])
+
+
+@pytest.mark.parametrize("back", [lambda table: table, from_file])
+@pytest.mark.parametrize("methods", [["rmse"], ["rmse", "sd", "bias"]])
+def test_errors_fall_beside_their_orders(back, methods):
+    table = table_of("consistency", methods=methods, replicates=40)
+    figure = cs.study.plot(back(table))
+    for generator, part in table.groupby("generator"):
+        *curves, orders = panel(figure, generator)
+        assert orders.lines[0].get_xdata()[0] == 0.5
+        assert [tick.get_text() for tick in orders.get_yticklabels()] == ["ece", "ks", "brier"]
+        for axes, method in zip(curves, methods, strict=True):
+            assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+            for _, row in part[part["method"] == method].iterrows():
+                places, half = marks(axes, row["measure"])
+                errors = [row[f"error_{n}"] for n in (30, 60, 120)]
+                np.testing.assert_allclose(places, np.column_stack([[30, 60, 120], errors]))
+                np.testing.assert_allclose(half[:, 1], [2 * row[f"error_{n}_se"] for n in (30, 60, 120)])
+        drawn = [line.get_xydata() for container in orders.containers for line in [container.lines[0]]]
+        found = np.sort(np.concatenate([places[:, 0] for places in drawn]))
+        np.testing.assert_allclose(found, np.sort(part["order"]))
+    assert [text.get_text() for text in figure.legends[0].texts] == ["ece", "ks", "brier"] + methods * (
+        len(methods) > 1
+    )
+    assert "n from 30 to 120" in figure.get_supxlabel()
+
+
+def error_table(errors, order):
+    """The table of one error that is known."""
+    row = {"question": "consistency", "generator": "g", "n": 10_000, "measure": "m", "method": "rmse", "replicates": 9}
+    row |= {"n_from": 100, "truth": 0.1, "order": order, "order_se": 0.01}
+    return pd.DataFrame(
+        [row | {f"error_{n}{se}": v for n, e in errors.items() for se, v in (("", e), ("_se", e / 20))}]
+    )
+
+
+def test_an_error_that_does_not_vanish_is_a_curve_that_does_not_fall():
+    """On an axis that is long enough for one of order 1/2, 0.05 is level with 0.049, and dashes fall at the order."""
+    figure = cs.study.plot(error_table({100: 0.05, 1000: 0.05, 10_000: 0.049}, 0.004))
+    axes = figure.axes[0]
+    assert np.divide(*axes.get_ylim()[::-1]) >= 10
+    (dashed,) = [line for line in axes.lines if line.get_linestyle() == "--"]
+    assert np.divide(*dashed.get_ydata()[[0, -1]]) == pytest.approx(100**0.004)
+    figure = cs.study.plot(error_table({100: 0.05, 1000: 0.05 / 10**0.5, 10_000: 0.005}, 0.5))
+    (dashed,) = [line for line in figure.axes[0].lines if line.get_linestyle() == "--"]
+    np.testing.assert_allclose(dashed.get_ydata(), [0.05, 0.05 / 10**0.5, 0.005])  # the line goes through the errors
+
+
+def test_an_error_that_is_zero_or_not_known_is_not_drawn_and_has_no_line():
+    figure = cs.study.plot(error_table({100: 0.05, 1000: 0.0, 10_000: np.nan}, np.nan))
+    drawn, _ = marks(figure.axes[0], "m")
+    assert np.isfinite(drawn[:, 1]).tolist() == [True, False, False]
+    (dashed,) = [line for line in figure.axes[0].lines if line.get_linestyle() == "--"]
+    assert np.isnan(dashed.get_ydata()).all()
+    figure = cs.study.plot(error_table({100: np.nan, 1000: np.nan, 10_000: np.nan}, np.nan))  # nothing to see
+    figure.draw_without_rendering()
+
+
+def test_of_many_measures_only_the_orders_are_drawn():
+    table = error_table({100: 0.05, 1000: 0.02, 10_000: 0.01}, 0.4)
+    many = pd.concat([table.assign(measure=f"measure {k}") for k in range(11)], ignore_index=True)
+    assert len(cs.study.plot(many).axes) == 1
+    assert len(cs.study.plot(many[:10]).axes) == 2
 
 
 @pytest.mark.parametrize("back", [lambda table: table, from_file])

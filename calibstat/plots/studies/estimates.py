@@ -21,6 +21,11 @@ SPREAD = 0.27  # how much of the room between neighbours the marks of one place 
 LABELS = ("generator", "model", "measure", "method", "against")  # columns that a file may give back as numbers
 ORDER = 0.5  # at which most errors vanish
 TRUTHS = {"its truth": "its true values", "the target": "the target"}  # in column `against`: true values, in words
+ERROR = "error_"  # how columns begin that hold the error at a number of rows
+ERROR_IN_WORDS = {"rmse": "RMSE", "sd": "standard deviation", "bias": "bias without its sign"}
+FILLS = ("full", "none", "left")  # of marks, for one method each
+MOST_CURVES = 10  # of different colours
+ERRORS = ("mean", "bias", "sd", "rmse")
 
 
 def draw_bias(table: pd.DataFrame) -> Figure:
@@ -53,9 +58,14 @@ def draw_bias(table: pd.DataFrame) -> Figure:
 
 
 def draw_orders(table: pd.DataFrame) -> Figure:
-    """Draw the order of convergence of each error with 2 standard errors, a panel for each generator."""
+    """Draw the order of convergence of each error with 2 standard errors, a panel for each generator.
+
+    Where the table has the errors, and curves of so many measures can be told apart, they stand beside the orders.
+    """
     table = _with_labels(table)
     generators, measures = list(table["generator"].unique()), list(table["measure"].unique())
+    if any(str(column).startswith(ERROR) for column in table) and len(measures) <= MOST_CURVES:
+        return _draw_errors(table, generators, measures)
     looks = _looks(table["method"].unique())
     across = min(4, len(generators))
     down = -(-len(generators) // across)
@@ -72,14 +82,83 @@ def draw_orders(table: pd.DataFrame) -> Figure:
     for axes in grid.flat[max(0, len(generators) - across) : len(generators)]:
         axes.tick_params(labelbottom=True)
     _legend(figure, grid.flat[0], across=3)
+    _say_orders(figure, table)
+    return figure
+
+
+def _say_orders(figure: Figure, table: pd.DataFrame, more: str = "") -> None:
     rows = f"n from {table['n_from'].min()} to {table['n'].max()}"
     figure.supxlabel(
         f"order of convergence: the error falls like 1 / n to this power; vertical line: 1/2\n"
-        f"± 2 standard errors, {rows}, {_replicates(table)}\n"
-        "no mark: at some n the error cannot be told from noise",
+        f"± 2 standard errors, {rows}, {_replicates(table)}{more}\n"
+        "no mark: at some n it cannot be told from noise, or its true value is not known",
         fontsize="medium",
     )
+
+
+def _draw_errors(table: pd.DataFrame, generators: list[str], measures: list[str]) -> Figure:
+    """Draw each error over n, with a line that falls at its order, and beside them the orders; of every generator."""
+    methods, looks = list(table["method"].unique()), _looks(measures)
+    across, height = len(methods) + 1, max(2.4, 1 + 0.3 * len(measures))
+    beside = 1 if len(generators) <= 3 else max(1, 4 // across)  # generators in a row: of few, one, for narrow pages
+    figure, grid = panels(-(-len(generators) // beside), beside * across, 3.1, height, sharex="col")
+    grid = grid.reshape(-1, across)
+    known: dict[str, Any] = {}
+    for generator, row in zip(generators, grid, strict=False):
+        here = table[table["generator"] == generator]
+        for method, axes in zip(methods, row, strict=False):
+            _errors_over_n(axes, here[here["method"] == method], looks)
+            axes.set_ylabel(ERROR_IN_WORDS.get(method, method))
+        row[-1].axvline(ORDER, color="black", linewidth=1, zorder=1)
+        for k, (method, place) in enumerate(zip(methods, _beside(len(methods)), strict=True)):
+            for measure, look in looks.items():
+                these = here[(here["method"] == method) & (here["measure"] == measure)]
+                style = {**look, "fillstyle": FILLS[k % len(FILLS)], "markerfacecoloralt": "white"}
+                y = positions(these["measure"], measures) + place
+                row[-1].errorbar(these["order"], y, xerr=2 * these["order_se"], linestyle="none", **style)
+        _by_measure(row[-1], measures)
+        for axes in row:
+            axes.set_title(generator.replace(", ", ",\n"))
+        for axes in row[:-1]:
+            known |= dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+    _only(grid[len(generators) :], 0)
+    for row in grid[max(0, len(generators) - beside) : len(generators)]:
+        for axes, words in zip(row, [*["number of rows n"] * len(methods), "order"], strict=True):
+            axes.set_xlabel(words)
+            axes.tick_params(labelbottom=True)
+    handles, labels = [known[measure] for measure in measures], list(measures)
+    if len(methods) > 1:
+        marks = [
+            grid[0, -1].plot([], [], "o", color="black", fillstyle=fill, markerfacecoloralt="white")[0]
+            for fill in FILLS
+        ]
+        handles, labels = [*handles, *marks[: len(methods)]], [*labels, *methods]
+    down = -(-len(labels) // (2 * across))
+    figure.legend(handles, labels, loc="outside upper center", ncols=-(-len(labels) // down), frameon=False)
+    _say_orders(figure, table, "; dashed: falls at its order")
     return figure
+
+
+def _errors_over_n(axes: Axes, rows: pd.DataFrame, looks: dict[str, Any]) -> None:
+    """Draw the errors of every measure over n on two logarithmic axes, on which equal orders are parallel lines.
+
+    The axis of errors is long enough for an error of order 1/2, so that one that does not fall is seen not to fall.
+    """
+    numbers = sorted(int(each) for column in rows if (each := str(column).removeprefix(ERROR)).isdigit())
+    n, shown = np.array(numbers, np.float64), []
+    for row in rows.to_dict("records"):
+        error, se = (np.array([row[f"{ERROR}{k}{part}"] for k in numbers], np.float64) for part in ("", "_se"))
+        error[~(error > 0)] = np.nan  # no error at all has no logarithm
+        axes.errorbar(numbers, error, yerr=2 * se, linewidth=0.9, label=row["measure"], **looks[row["measure"]])
+        shown += error[~np.isnan(error)].tolist()
+        falls = np.exp(np.log(error).mean() - row["order"] * (np.log(n) - np.log(n).mean()))
+        axes.plot(n, falls, linestyle="--", linewidth=0.9, color=looks[row["measure"]]["color"])
+    _rows_axis(axes, numbers)
+    if shown:
+        low, high = min(shown) / 1.4, max(shown) * 1.4
+        longer = max(1.0, (numbers[-1] / numbers[0]) ** ORDER * low / high) ** 0.5
+        axes.set_ylim(low / longer, high * longer)
+        _log_axis(axes)
 
 
 def draw_correlations(table: pd.DataFrame) -> Figure:
@@ -170,6 +249,11 @@ def _over_n(axes: Axes, rows: pd.DataFrame, column: str, looks: dict[str, Any]) 
         these = rows[rows["generator"] == generator].sort_values("n")
         x = these["n"] * np.exp(0.4 * place)
         axes.errorbar(x, these[column], yerr=2 * these[f"{column}_se"], linewidth=0.9, label=generator, **look)
+    _rows_axis(axes, numbers)
+
+
+def _rows_axis(axes: Axes, numbers: Sequence[int]) -> None:
+    """Make a logarithmic axis of numbers of rows."""
     axes.set_xscale("log")
     axes.set_xticks(numbers, [_short(n) for n in numbers])
     axes.tick_params(labelsize="small")

@@ -15,8 +15,8 @@ from simulation_files import study_file
 import calibstat as cs
 from calibstat.measures.kinds.registry import binary_measures, everyday_measures, find_measure
 from calibstat.papers.parts.promises import FALSE_ALARM, missed_too_often
+from calibstat.plots.studies import rates
 from calibstat.study import most_rejections
-from calibstat.study.pictures import rates
 
 coverage, size = map(study_file, ("coverage", "size"))
 CALIBRATED = {"uniform": cs.generators.calibrated(), "five scores": cs.generators.calibrated(size.FIVE)}

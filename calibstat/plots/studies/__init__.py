@@ -1,0 +1,1 @@
+"""Pictures of the tables of studies."""
