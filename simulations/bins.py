@@ -8,17 +8,19 @@ probability and 0.60 for all, 0.55 with classes apart and 0.41 together, 0.50 wi
 the models here are binary. Their formula has abs(r1 - r2) in place of its square; here it is Spearman's, and Kendall's
 beside it.
 
-Here models have a known truth, so that one sees more: whether the stable order is also the right one. Each model has
-separate data sets, while theirs shared the images and one network. The families: ten models that are over- or
-under-confident to some degree; the same with predictions near 1, as those of deep networks are; and these, recalibrated
-until they hardly differ.
+Here models have a known truth, so that one sees more: whether the stable order is also the right one. All models are
+judged on the same rows, as theirs were. The families: ten models that are over- or under-confident to some degree; the
+same with predictions near 1, as those of deep networks are; and these, recalibrated until they hardly differ. They are
+increasing maps of one prediction, as recalibrations of one event are, so that an adaptive bin holds the same rows for
+each of them. The square error in such bins is the Brier score less a part that does not depend on the model, up to the
+spread of predictions in a bin; so it is asked, too, whether models are ranked as by the Brier score.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +28,6 @@ from calibstat import generators
 from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study
 
-from .parts.families import by_family, in_family
 from .parts.grid import Grid, Measures
 
 if TYPE_CHECKING:
@@ -36,19 +37,20 @@ if TYPE_CHECKING:
 BINS = (10, 20, 30, 40, 50)
 STRATEGIES = {"even": "uniform", "adaptive": "quantile"}  # the paper's words for them
 NORMS = ("l1", "l2", "max")
+BRIER = "the Brier score"
 
 
-def families() -> dict[str, dict[str, Any]]:
-    """Return ten models by family."""
+def families(every: int = 1) -> dict[str, generators.models]:
+    """Return ten models on the same rows by family, or every third of them and the like."""
     from scipy.stats import beta
 
-    def models(low: float, high: float, predictions: Any) -> dict[str, Any]:
-        chosen = np.linspace(low, high, 10).round(4)
-        return {f"temperature {t:.3f}": generators.temperature(float(t), predictions) for t in chosen}
+    def models(low: float, high: float, base: generators.Generator) -> generators.models:
+        chosen = np.linspace(low, high, 10).round(4).tolist()[::every]
+        return generators.models(base, {f"temperature {t:.3f}": {"temperature": t} for t in chosen})
 
-    near_1 = beta(5, 0.5)
+    near_1 = generators.calibrated(beta(5, 0.5))
     return {
-        "predictions from 0 to 1": models(0.8, 1.3, "uniform"),
+        "predictions from 0 to 1": models(0.8, 1.3, generators.calibrated()),
         "near 1": models(0.8, 1.3, near_1),
         "near 1, recalibrated": models(0.95, 1.06, near_1),
     }
@@ -61,31 +63,28 @@ def measures_of(strategy: str, norm: str) -> Measures:
 
 
 def grids(quick: bool) -> list[Grid]:
-    """Return a grid for each family, strategy and norm: only the numbers of bins are compared."""
+    """Return a grid for each strategy and norm: only numbers of bins are compared, and each with the Brier score."""
     return [
         {
             "question": "ranking",
-            "generators": dict(list(models.items())[::3]) if quick else models,
+            "generators": families(3 if quick else 1),
             "n": [1000] if quick else [1000, 10_000],
-            "measures": in_family(measures_of(strategy, norm), family),
+            "measures": measures_of(strategy, norm) | {BRIER: ("brier", {})},
             "methods": ["spearman", "kendall"],
             "replicates": 10 if quick else 400,
         }
-        for (family, models), strategy, norm in product(families().items(), STRATEGIES, NORMS)
+        for strategy, norm in product(STRATEGIES, NORMS)
     ]
 
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
-    """Average the correlations of all pairs of numbers of bins, and those with the true order of each number.
+    """Average the correlations of pairs of numbers of bins, and of each number with the Brier score and the true order.
 
     Pairs share their data, so the standard error of an average is bounded by the average of the standard errors.
     """
-    import pandas as pd
-
-    parts = [part.assign(family=family) for family, part in by_family(table).items()]
-    rows = pd.concat(parts, ignore_index=True)
+    rows = table[table["measure"] != BRIER].rename(columns={"generator": "family"})
     rows[["strategy", "norm"]] = rows["measure"].str.split(", ", expand=True)[[0, 1]].to_numpy()
-    rows["with"] = np.where(rows["against"] == "its truth", "its truth", "other bins")
+    rows["with"] = rows["against"].where(rows["against"].isin(["its truth", BRIER]), "other bins")
     keys = ["family", "n", "method", "norm", "strategy", "with"]
     return rows.groupby(keys, sort=False, as_index=False)[["correlation", "correlation_se"]].mean()
 
@@ -104,15 +103,14 @@ def draw(rows: pd.DataFrame) -> Figure:
     colors = dict(zip(STRATEGIES, sns.color_palette("colorblind"), strict=False))
     with sns.axes_style("whitegrid"):
         figure, grid = panels(len(names), len(numbers), 4.0, 2.2, sharex=True, sharey=True)
-    marks = list(product(("other bins", "its truth"), STRATEGIES))
+    marks = list(product(("other bins", "its truth", BRIER), STRATEGIES))
     for (i, name), (j, n) in product(enumerate(names), enumerate(numbers)):
         axes = grid[i, j]
-        for (other, strategy), place in zip(marks, (-0.27, -0.09, 0.09, 0.27), strict=True):
+        for (other, strategy), place in zip(marks, np.linspace(-0.35, 0.35, len(marks)), strict=True):
             these = rows[(rows["family"] == name) & (rows["n"] == n)]
             these = these[(these["with"] == other) & (these["strategy"] == strategy)]
             style = {"marker": "os"[strategy == "adaptive"], "color": colors[strategy], "linestyle": "none"}
-            if other == "its truth":
-                style["markerfacecolor"] = "white"
+            style |= {"its truth": {"markerfacecolor": "white"}, BRIER: {"fillstyle": "top"}}.get(other, {})
             x, error = positions(these["norm"], norms) + place, 2 * these["correlation_se"]
             axes.errorbar(x, these["correlation"], error, label=f"{strategy} bins, with {other}", **style)
         axes.set(title=f"{name}, n = {n}", xticks=range(len(norms)), xticklabels=norms, xlim=(-0.5, len(norms) - 0.5))

@@ -71,10 +71,10 @@ class TwoModels:
         y = (random.random(n) < _chances()["both"][point]).astype(np.int64)
         return y, {name: predictions(model)[point] for name, model in (("A", self.A), ("B", self.B))}
 
-    def truth(self, measure: str, held: Mapping[str, Mapping[str, Any]] | None = None, **options: Any) -> float:
-        """Return the measure of A less that of B, each over its held cells if there are any."""
-        of = held or {"A": options, "B": options}
-        return value(self.A, measure, **of["A"]) - value(self.B, measure, **of["B"])
+    @property
+    def models(self) -> dict[str, generators.Generator]:
+        """Both models alone."""
+        return {"A": population(self.A), "B": population(self.B)}
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,10 @@ class Atoms:
         y = (random.random(n) < np.array(self.chance)[kind]).astype(np.int64)
         return y, {"A": np.array(self.A)[kind], "B": np.array(self.B)[kind]}
 
-    def truth(self, measure: str, held: Mapping[str, Mapping[str, Any]] | None = None, **options: Any) -> float:
-        """Return the measure of A less that of B, each over its held cells if there are any."""
-        of = held or {"A": options, "B": options}
-        first, second = (
-            generators.domain(list(self.probability), list(self.chance), list(prediction)).truth(measure, **of[name])
-            for name, prediction in (("A", self.A), ("B", self.B))
-        )
-        return first - second
+    @property
+    def models(self) -> dict[str, generators.Generator]:
+        """Both models alone."""
+        return {name: generators.domain(self.probability, self.chance, p) for name, p in (("A", self.A), ("B", self.B))}
 
 
 def atoms(probability: Any, chance: Any, first: Any, second: Any) -> Atoms:
@@ -126,7 +122,10 @@ def hard(measure: str, n: int, **options: Any) -> dict[str, Atoms]:
     found = {"shift .15 up and down": atoms(share, chance, shifted, expit(logit(chance) - 0.15))}
 
     def solved(share: Any, chance: Any, first: Any, second: Any, low: float, high: float) -> Atoms:
-        size = brentq(lambda t: atoms(share, chance, first, second(t)).truth(measure, **options), low, high, xtol=1e-10)
+        def apart(size: float) -> float:
+            return difference(atoms(share, chance, first, second(size)), measure, **options)
+
+        size = brentq(apart, low, high, xtol=1e-10)
         return atoms(share, chance, first, second(size))
 
     found["shift .15 against temperature"] = solved(
@@ -167,11 +166,17 @@ def predictions(model: Model) -> np.ndarray:
     return chance if temperature == 1 else expit(temperature * logit(chance))
 
 
-def value(model: Model, measure: str, **options: Any) -> float:
-    """Return the measure of one model in the population."""
+@lru_cache(maxsize=64)
+def population(model: Model) -> generators.Generator:
+    """Return one model on the square."""
     weight = [POINTS**-2.0] * POINTS**2
-    population = generators.domain(weight, _chances()["both"].tolist(), predictions(model).tolist())
-    return population.truth(measure, **options)
+    return generators.domain(weight, _chances()["both"].tolist(), predictions(model).tolist())
+
+
+def difference(pair: TwoModels | Atoms, measure: str, **options: Any) -> float:
+    """Return the measure of A less that of B in the population."""
+    first, second = (model.truth(measure, **options) for model in pair.models.values())
+    return first - second
 
 
 def different() -> dict[str, TwoModels | Atoms]:
@@ -206,11 +211,11 @@ def equal(measure: str, options: Mapping[str, Any]) -> dict[str, TwoModels]:
     from scipy.optimize import brentq
 
     def temperature(view: str, target: float, low: float, high: float) -> float:
-        return brentq(lambda t: value((view, t), measure, **options) - target, low, high, xtol=1e-9)
+        return brentq(lambda t: population((view, t)).truth(measure, **options) - target, low, high, xtol=1e-9)
 
     duller, over = ("first", OVER), ("both", OVER)
-    sharper = ("both", temperature("both", value(duller, measure, **options), 1.0, 10.0))
-    under = ("both", temperature("both", value(over, measure, **options), 0.3, 1.0))
+    sharper = ("both", temperature("both", population(duller).truth(measure, **options), 1.0, 10.0))
+    under = ("both", temperature("both", population(over).truth(measure, **options), 0.3, 1.0))
     return dict(zip(EQUAL, (TwoModels(sharper, duller), TwoModels(over, under)), strict=True))
 
 

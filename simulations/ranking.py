@@ -1,21 +1,20 @@
 """Do measures put models in the same order, and in the right order?
 
-Models of one family differ by one fault of growing size. Every measure ranks them from separate data sets; the
-rank correlations of two measures, and of each measure with the order of its population values, are averaged over
-the replicates.
+Models of one family differ by one fault of growing size, and are judged on the same rows, as recalibrations of one
+model are. The rank correlations of two measures, and of each measure with the order of its population values, are
+averaged over the data sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calibstat import generators
 from calibstat.study import Study, plot
 
-from .parts.families import by_family, in_family
 from .parts.grid import Grid, every_measure
 
 if TYPE_CHECKING:
@@ -23,39 +22,40 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def families() -> dict[str, dict[str, Any]]:
-    """Return models by family."""
-    uniform = generators.calibrated()
+def families(every: int = 1) -> dict[str, generators.models]:
+    """Return models on the same rows by family, or every third of them and the like."""
+    faults = {
+        "over-confident": ("temperature", 1.0, 2.0),
+        "under-confident": ("temperature", 1.0, 0.5),
+        "shifted": ("shift", 0.0, 0.5),
+        "S-shaped": ("s_shape", 0.0, 0.9),
+    }
     return {
-        "over-confident": {f"temperature {t:.1f}": generators.temperature(t) for t in _steps(1, 2)},
-        "under-confident": {f"temperature {t:.2f}": generators.temperature(t) for t in _steps(1, 0.5)},
-        "shifted": {f"shift {d:.2f}": generators.shift(d) for d in _steps(0, 0.5)},
-        "S-shaped": {f"S-shape {a:.2f}": generators.distorted(uniform, s_shape=a) for a in _steps(0, 0.9)},
+        family: generators.models(
+            generators.calibrated(),
+            {f"{fault} {size:g}": {fault: size} for size in np.linspace(first, last, 11).round(6).tolist()[::every]},
+        )
+        for family, (fault, first, last) in faults.items()
     }
 
 
-def _steps(first: float, last: float) -> list[float]:
-    return [round(float(step), 6) for step in np.linspace(first, last, 11)]
-
-
 def grids(quick: bool) -> list[Grid]:
-    """Return one grid for each family."""
+    """Return one grid of all families."""
     return [
         {
             "question": "ranking",
-            "generators": dict(list(models.items())[::3]) if quick else models,
+            "generators": families(3 if quick else 1),
             "n": [300, 3000] if quick else [300, 1000, 10_000],
-            "measures": in_family(every_measure(), family),
+            "measures": every_measure(),
             "methods": ["spearman", "kendall"],
             "replicates": 20 if quick else 1000,
         }
-        for family, models in families().items()
     ]
 
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     """Draw each family."""
-    return {family: plot(part) for family, part in by_family(table).items()}
+    return {str(family): plot(part) for family, part in table.groupby("generator", sort=False)}
 
 
 study = Study(

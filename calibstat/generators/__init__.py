@@ -13,6 +13,7 @@ from calibstat.generators import changing, generator_table
 from calibstat.generators.generator import Generator
 from calibstat.generators.multiclass_generator import MulticlassGenerator
 from calibstat.generators.row_weights import Weights
+from calibstat.generators.same_rows import models
 from calibstat.generators.sampled_rows import SampledRows
 from calibstat.generators.simulator import Simulator
 from calibstat.generators.two_worlds import worlds
@@ -33,5 +34,5 @@ _Simulator = type[Generator] | type[MulticlassGenerator] | type[changing.stream]
 GENERATORS: Mapping[str, _Simulator] = generator_table.GENERATORS
 globals().update(GENERATORS)
 
-__all__ = ["GENERATORS", "Generator", "MulticlassGenerator", "SampledRows", "Simulator", "Weights", "worlds"]
+__all__ = ["GENERATORS", "Generator", "MulticlassGenerator", "SampledRows", "Simulator", "Weights", "models", "worlds"]
 __all__ += list(GENERATORS)

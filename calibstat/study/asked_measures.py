@@ -10,6 +10,7 @@ from calibstat.data.checks import short
 from calibstat.measures.kinds.base import Info, Measure, MulticlassMeasure
 from calibstat.measures.kinds.registry import MEASURES, class_of
 from calibstat.study.coverage_questions import VERB_SETTINGS, bound_to
+from calibstat.study.estimate_questions import written
 from calibstat.study.question import Entry
 
 Asked = str | Measure | type[Measure] | Callable[..., Any]
@@ -41,13 +42,9 @@ def asked_measures(measures: Measures) -> dict[str, Entry]:
 def _labelled(asked: Any) -> tuple[str, Entry]:
     """Return what a measure is called if nobody gives it a label, and itself."""
     measure = asked[0] if _is_pair(asked) else asked
-    if isinstance(measure, str) or not _is_function(measure):
-        entry = _entry(short(measure), asked)
-        name, options = entry
-        given = ", ".join(f"{option}={value!r}" for option, value in options.items())
-        return f"{name}({given})" if given else str(name), entry
-    name = getattr(measure, "__name__", type(measure).__name__).strip("<>")  # lambda
-    return name, _entry(name, asked)
+    name = getattr(measure, "__name__", type(measure).__name__).strip("<>") if _is_function(measure) else short(measure)
+    entry = _entry(name, asked)
+    return written(entry), entry
 
 
 def _entry(label: str, asked: Any) -> Entry:

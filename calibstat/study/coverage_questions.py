@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import product
@@ -22,7 +22,7 @@ from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.study.engine import Data
-from calibstat.study.question import Question, Row, rate_of
+from calibstat.study.question import Question, Row, of_one_model, rate_of
 
 ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17
 VERB_SETTINGS = ("lens", "reduce")  # settings of a measure that are options of the verbs
@@ -33,6 +33,7 @@ class CoverageQuestion(Question):
 
     def check(self) -> None:
         """Raise if a truth is not known."""
+        super().check()
         _ = self.truths
 
     @property
@@ -45,17 +46,22 @@ class CoverageQuestion(Question):
         """The population value of every measure; nan where it depends on the cells that a data set makes."""
         truths = {}
         for label, (measure, (name, options)) in product(self.generators, self.measures.items()):
-            truth = self.truth_of(label)
-            truths[label, measure] = np.nan if bound_to(name, options).has_cells_of_data else truth(name, **options)
+            over_cells_of_data = bound_to(name, options).has_cells_of_data
+            of_each = [np.nan if over_cells_of_data else truth(name, **options) for truth in self.truth_of_each(label)]
+            truths[label, measure] = float(of_each[0] - sum(of_each[1:]))
         return truths
+
+    def truth_of_each(self, label: str) -> list[Callable[..., float]]:
+        """Return the functions that say population values, of one model, or of the two that are compared."""
+        return [self.truth_of(label, model) for model in list(self.models[label])[:2]]
 
     def truths_of(self, data: Data, generator: str) -> list[float]:
         """Return the population value of every measure, over the cells that these data make."""
-        truths = []
+        truths = super().truths_of(data, generator)
         for measure, (name, options) in self.measures.items():
             truth = self.truths[generator, measure]
             if np.isnan(truth):
-                truth = _truth_over_fixed_cells(self.generators[generator], data, name, options)
+                truth = _truth_over_fixed_cells(self.truth_of_each(generator), data, name, options)
             truths.append(truth)
         return truths
 
@@ -102,8 +108,7 @@ class Coverage(CoverageQuestion):
         self, data: Data, name: str, options: dict[str, Any], method: str, rng: np.random.SeedSequence
     ) -> ConfidenceInterval:
         arguments: dict[str, Any] = {"n_resamples": self.n_resamples, "confidence_level": self.level, "rng": rng}
-        assert not isinstance(data, tuple)
-        return confidence_interval(data, measure=name, method=method, **arguments, **options)
+        return confidence_interval(of_one_model(data), measure=name, method=method, **arguments, **options)
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
         """Count the misses on each side."""
@@ -128,6 +133,11 @@ class Comparison(CoverageQuestion):
     name = "comparison"
     method_choices = ("bootstrap", "swap")
     default_level = 0.05
+
+    @property
+    def takes_several(self) -> bool:
+        """Two models on the same rows; of more the first two."""
+        return True
 
     @property
     def columns(self) -> list[str]:
@@ -175,22 +185,26 @@ def _mean_truth(truth: np.ndarray) -> float:
     return float(truth.mean()) if np.ptp(truth) else float(truth[0])
 
 
-def _truth_over_fixed_cells(generator: Any, data: Data, name: str, options: Mapping[str, Any]) -> float:
+def _truth_over_fixed_cells(
+    truths: Sequence[Callable[..., float]], data: Data, name: str, options: Mapping[str, Any]
+) -> float:
     """Return the population value of a measure over the cells that these data make."""
     measure = bound_to(name, options)
-    if isinstance(data, tuple):  # each model over the cells that its predictions make
-        samples_of = {model: Sample.from_rows(data[0], p) for model, p in data[1].items()}
-        cells = {model: _with_fixed_cells(measure, each).options for model, each in samples_of.items()}
-        return float(generator.truth(name, held=cells))
+    if isinstance(data, tuple):  # the first model less the second, each over the cells that its predictions make
+        samples = [Sample.from_rows(data[0], p) for p in list(data[1].values())[:2]]
+        cells = [_with_fixed_cells(measure, sample).options for sample in samples]
+        first, second = (float(truth(name, **each)) for truth, each in zip(truths, cells, strict=True))
+        return first - second
+    (truth,) = truths
     settings = {option: value for option, value in options.items() if option in VERB_SETTINGS}
     lens, reduce = settings.get("lens"), settings.get("reduce")
 
     def binary(seen: BinaryData) -> float:
-        return float(generator.truth(name, **settings, **_with_fixed_cells(measure, seen.sample).options))
+        return float(truth(name, **settings, **_with_fixed_cells(measure, seen.sample).options))
 
     def class_wise(seen: ClassWiseData) -> float:
         fixed = [_with_fixed_cells(measure, sample).options for sample in seen.samples()]
-        truths = np.array([generator.truth(name, lens=one_class(k), **each) for k, each in enumerate(fixed)])
+        truths = np.array([truth(name, lens=one_class(k), **each) for k, each in enumerate(fixed)])
         return float(truths.max() if reduce == "max" else truths.mean())
 
     def canonical(seen: MulticlassData) -> float:

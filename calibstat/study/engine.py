@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.data.checks import quoted, short
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.progress import announcer
@@ -63,10 +64,21 @@ class Cells:
 
 
 def draw_data(generator: Any, n: int, rng: np.random.SeedSequence) -> Data:
-    """Draw a binary data set, a multiclass one, or one of several models."""
+    """Draw a binary data set, a multiclass one, or one of several models, in the order in which it names them."""
     y, p = generator.sample(n, rng)
-    if isinstance(p, Mapping):
-        return y, p
+    if not isinstance(p, Mapping):
+        return observed(y, p)
+    names = getattr(generator, "models", None) or p
+    if set(names) != set(p):
+        raise ValueError(
+            "expected predictions of the same models from sample(n, rng) as `models` names; found predictions of "
+            f"{quoted(p)} and models {quoted(names)} of {short(generator)}"
+        )
+    return y, {name: p[name] for name in names}
+
+
+def observed(y: np.ndarray, p: np.ndarray) -> Sample | Predictions:
+    """Return the outcomes and the predictions of one model as data."""
     return Sample.from_rows(y, p) if p.ndim == 1 else Predictions.from_rows(y, p)
 
 

@@ -3,54 +3,115 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 
+from calibstat.data.checks import short
 from calibstat.inference.estimate import estimate
-from calibstat.study.engine import Data
-from calibstat.study.question import Question, Row
+from calibstat.study.engine import Data, observed
+from calibstat.study.plain_function import PlainFunction
+from calibstat.study.question import Entry, Question, Row, models_of
 
+DISTANCE = "distance"  # a target that is no measure, because predictions and outcomes do not determine it
 NOISE = 2.0  # standard errors below which a bias cannot be told from 0 and has no logarithm worth a slope
 
 
+@dataclass(frozen=True)
 class EstimateQuestion(Question):
-    """A question about the estimates themselves: nothing is resampled."""
+    """A question about the estimates themselves: nothing is resampled. It takes one model or several on the same rows.
 
-    def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
-        """Return the estimates."""
-        assert not isinstance(data, tuple)
-        return [float(estimate(data, measure=name, **options)) for name, options in self.measures.values()]
+    Estimates are held against the population value of their own measure, or of all measures against that of the target.
+    """
 
-    def fixed(self, generator: str, n: int, measure: str, method: str) -> Row:
-        """Return the first columns of every row; there is no level."""
-        row = super().fixed(generator, n, measure, method)
-        del row["level"]
-        return row
+    target: Entry | None = None
 
+    @property
+    def takes_several(self) -> bool | None:
+        """Both will do."""
+        return None
 
-class _TruthOptional(EstimateQuestion):
-    """A question that makes sense without known true values too."""
+    @property
+    def columns(self) -> list[str]:
+        """Names of the answers of one data set: each measure, of each model if there are several."""
+        most = max(map(len, self.models.values()))
+        if most == 1:
+            return list(self.measures)
+        return [f"model {k} | {measure}" for k, measure in product(range(most), self.measures)]
 
     def check(self) -> None:
         """Raise if a generator does not say its true values, or that they are not known."""
+        super().check()
         _ = self.truths
 
+    def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
+        """Return the estimates, model by model; nan where a generator has fewer models than another."""
+        sets: list[Any] = [observed(data[0], p) for p in data[1].values()] if isinstance(data, tuple) else [data]
+        entries = list(self.measures.values())
+        answers: list[float] = [estimate(each, measure=name, **options) for each in sets for name, options in entries]
+        return answers + [np.nan] * (len(self.columns) - len(answers))
+
+    def by_model(self, answers: np.ndarray) -> np.ndarray:
+        """Return the answers with the shape (replicates, generators, n, models, measures)."""
+        return answers.reshape(len(answers), len(self.generators), len(self.n), -1, len(self.measures))
+
+    @property
+    def estimates_of(self) -> Iterator[tuple[tuple[int, int], str, str]]:
+        """Yield where the estimates of each model are, as numbers of its generator and itself, and both names."""
+        for g, (label, models) in enumerate(self.models.items()):
+            for k, model in enumerate(models):
+                yield (g, k), label, model
+
     @cached_property
-    def truths(self) -> dict[tuple[str, str], float]:
-        """The population values; nan where unknown."""
-        truths = {}
-        for label, (measure, (name, options)) in product(self.generators, self.measures.items()):
-            truth = self.truth_of(label)
-            try:
-                truths[label, measure] = truth(name, **options)
-            except NotImplementedError:
-                truths[label, measure] = np.nan
-        return truths
+    def truths(self) -> dict[tuple[str, str, str], float]:
+        """The true value of every measure for every model, by label, model and measure; nan where unknown."""
+        return {key: value for key, (value, _) in self._known.items()}
+
+    @property
+    def note(self) -> str:
+        """True values that are not known although a generator could say them, and why: once for each reason."""
+        reasons: dict[str, str] = {}
+        for (label, model, measure), (_, why) in self._known.items():
+            if why and not isinstance(self.models[label][model], PlainFunction):
+                what = repr(measure) if self.target is None else f"the target {written(self.target)}"
+                where = repr(label) if models_of(self.generators[label]) is None else f"model {model!r} of {label!r}"
+                reasons.setdefault(why, f"the true value of {what} on {where} is not known, because {why}")
+        return f"{'; '.join(reasons.values())}; what is held against it is nan" if reasons else ""
+
+    def fixed(self, generator: str, n: int, measure: str, method: str, model: str | None = None) -> Row:
+        """Return the first columns of every row; there is no level, and a model only beside others."""
+        row = super().fixed(generator, n, measure, method)
+        del row["level"]
+        if model is not None and any(models_of(each) is not None for each in self.generators.values()):
+            row = {"question": row.pop("question"), "generator": row.pop("generator"), "model": model, **row}
+        return row if self.target is None else {**row, "target": written(self.target)}
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, str, str], tuple[float, str]]:
+        """The true values, and why they are not known."""
+        known = {}
+        for _, label, model in self.estimates_of:
+            target = None if self.target is None else self._value(label, model, *self.target)
+            for measure, entry in self.measures.items():
+                known[label, model, measure] = target or self._value(label, model, *entry)
+        return known
+
+    def _value(self, label: str, model: str, name: str, options: dict[str, Any]) -> tuple[float, str]:
+        """Return a true value, or nan and why it is not known."""
+        if name == DISTANCE:
+            asked = getattr(self.models[label][model], "distance", no_distance)
+        else:
+            asked = partial(self.truth_of(label, model), name)
+        try:
+            return asked(**options), ""
+        except (NotImplementedError, ValueError) as why:  # or the measure has no one value, but one for each n
+            return np.nan, str(why)
 
 
-class Bias(_TruthOptional):
+class Bias(EstimateQuestion):
     """The bias and the spread of the estimates."""
 
     name = "bias"
@@ -58,9 +119,11 @@ class Bias(_TruthOptional):
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
         """Average the estimates and their errors."""
-        for (group, (generator, n)), (k, measure) in product(enumerate(self.groups), enumerate(self.measures)):
-            truth = self.truths[generator, measure]
-            row, estimate = self.fixed(generator, n, measure, "plug-in"), answers[:, group, k]
+        estimates = self.by_model(answers)
+        parts = product(self.estimates_of, enumerate(self.n), enumerate(self.measures))
+        for ((g, k), label, model), (i, n), (m, measure) in parts:
+            truth = self.truths[label, model, measure]
+            row, estimate = self.fixed(label, n, measure, "plug-in", model), estimates[:, g, i, k, m]
             with np.errstate(invalid="ignore"):  # between two infinite estimates
                 levels = np.quantile(estimate, (0.05, 0.5, 0.95)).tolist()
             quantiles = zip(("q05", "q50", "q95"), levels, strict=True)
@@ -77,57 +140,98 @@ class Consistency(EstimateQuestion):
         """Raise if a slope over n is not defined."""
         if len(set(self.n)) < 3:
             raise ValueError(f"expected at least 3 numbers of rows to see an order of convergence, found {self.n}")
-        _ = self.truths
+        super().check()
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
         """Regress the logarithm of each error on log n. The order is minus the slope: 1/2 for most estimates."""
         x = np.log(self.n)
         slope = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
-        by_generator = answers.reshape(len(answers), len(self.generators), len(self.n), -1)
-        for (g, generator), (k, measure) in product(enumerate(self.generators), enumerate(self.measures)):
-            truth = self.truths[generator, measure]
-            errors = [_errors(by_generator[:, g, i, k], truth) for i in range(len(self.n))]
+        estimates = self.by_model(answers)
+        for ((g, k), label, model), (m, measure) in product(self.estimates_of, enumerate(self.measures)):
+            truth = self.truths[label, model, measure]
+            errors = [_errors(estimates[:, g, i, k, m], truth) for i in range(len(self.n))]
             for method in self.methods:
                 error, se = (np.array([abs(each[method + part]) for each in errors]) for part in ("", "_se"))
                 if np.all(error > NOISE * se):
                     order, order_se = -float(slope @ np.log(error)), float(np.hypot.reduce(slope * se / error))
                 else:
                     order, order_se = np.nan, np.nan
-                row = self.fixed(generator, max(self.n), measure, method)
+                row = self.fixed(label, max(self.n), measure, method, model)
                 row |= {"n_from": min(self.n), "truth": truth, "order": order, "order_se": order_se}
                 yield row | _by_n(self.n, error, se)
 
 
-class Ranking(_TruthOptional):
+@dataclass(frozen=True)
+class Ranking(EstimateQuestion):
     """Do measures put models in the same order?"""
+
+    same_rows: bool = True
 
     name = "ranking"
     method_choices = ("spearman", "kendall")
 
+    @property
+    def takes_several(self) -> bool:
+        """Several models on the same rows are put in order, or models of rows of their own."""
+        return self.same_rows
+
+    @property
+    def expected_models(self) -> str:
+        """The generators that are expected, in words."""
+        if not self.same_rows:
+            return f"{super().expected_models} and same_rows=False"
+        some = ", ".join(f"{label!r}: {short(each, 40)}" for label, each in list(self.generators.items())[:2])
+        return (
+            "expected generators of several models, which are judged on the same rows: write "
+            f'run("ranking", {{"all": cs.generators.models(base, {{{some}, ...}})}}, ...) where `base` draws the rows, '
+            "or same_rows=False for models that are judged on rows of their own"
+        )
+
     def check(self) -> None:
         """Raise if there is no order to compare."""
-        if len(self.generators) < 2:
+        if not self.same_rows and len(self.generators) < 2:
             raise ValueError(f"expected at least 2 generators to put in order, found {list(self.generators)}")
         super().check()
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
         """Correlate the models' ranks by two measures, and by a measure and its true values, in every replicate."""
-        by_n = answers.reshape(len(answers), len(self.generators), len(self.n), -1)
-        truth = np.array([[self.truths[g, m] for g in self.generators] for m in self.measures])
-        for (i, n), method in product(enumerate(self.n), self.methods):
-            models = by_n[:, :, i].transpose(2, 0, 1)  # measures, replicates, generators
-            codes = [_ORDER[method](each) for each in models]
-            true_codes = [_ORDER[method](each[None]) for each in truth]
-            against = [(a, b, codes[a], codes[b]) for a, b in combinations(range(len(codes)), 2)]
-            to_truth = [(a, None, codes[a], true_codes[a]) for a in range(len(codes))]
-            for a, b, one, other in [*to_truth, *against]:
-                row = self.fixed("all", n, list(self.measures)[a], method)
-                row["against"] = "its truth" if b is None else list(self.measures)[b]
-                correlation = (one * other).sum(axis=-1)
-                defined = correlation[~np.isnan(correlation)]
-                mean = float(defined.mean()) if defined.size else np.nan
-                row |= {"generators": len(self.generators), "undefined": correlation.size - defined.size}
-                yield {**row, "correlation": mean, "correlation_se": _standard_error(defined)}
+        held_against = "its truth" if self.target is None else "the target"
+        for family, estimates, names in self._families(answers):
+            truth = np.array([[self.truths[*model, m] for model in names] for m in self.measures])
+            for (i, n), method in product(enumerate(self.n), self.methods):
+                models = estimates[:, i].transpose(2, 0, 1)  # measures, replicates, models
+                codes = [_ORDER[method](each) for each in models]
+                true_codes = [_ORDER[method](each[None]) for each in truth]
+                against = [(a, b, codes[a], codes[b]) for a, b in combinations(range(len(codes)), 2)]
+                to_truth = [(a, None, codes[a], true_codes[a]) for a in range(len(codes))]
+                for a, b, one, other in [*to_truth, *against]:
+                    row = self.fixed(family, n, list(self.measures)[a], method)
+                    row["against"] = held_against if b is None else list(self.measures)[b]
+                    correlation = (one * other).sum(axis=-1)
+                    defined = correlation[~np.isnan(correlation)]
+                    mean = float(defined.mean()) if defined.size else np.nan
+                    row |= {"models": len(names), "undefined": correlation.size - defined.size}
+                    yield {**row, "correlation": mean, "correlation_se": _standard_error(defined)}
+
+    def _families(self, answers: np.ndarray) -> Iterator[tuple[str, np.ndarray, list[tuple[str, str]]]]:
+        """Yield the models that are put in order: a name, estimates (replicates, n, models, measures), and who."""
+        estimates = self.by_model(answers)
+        if self.same_rows:
+            for g, (label, models) in enumerate(self.models.items()):
+                yield label, estimates[:, g, :, : len(models)], [(label, model) for model in models]
+        else:
+            yield "all", estimates[:, :, :, 0].swapaxes(1, 2), [(label, label) for label in self.generators]
+
+
+def no_distance() -> float:
+    """Raise, as a generator does that has no distance."""
+    raise NotImplementedError("there is no distance() to ask")
+
+
+def written(entry: Entry) -> str:
+    """Return a measure with its options as it is called."""
+    name, options = entry
+    return f"{name}" + f"({', '.join(f'{option}={value!r}' for option, value in options.items())})" * bool(options)
 
 
 def _rank_code(values: np.ndarray) -> np.ndarray:

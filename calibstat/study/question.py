@@ -11,11 +11,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibstat.data.checks import quoted
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
 from calibstat.measures.kinds.registry import MEASURES
 from calibstat.study.engine import Data
 
 Row = dict[str, Any]
 Entry = tuple[Any, dict[str, Any]]  # the name of a measure, or one that is not registered itself, and its options
+
+NO_MODELS = (
+    "expected models, a mapping from name to a generator that says the truth of the model, beside a sample(n, rng) "
+    "that returns predictions by name; found none"
+)
 
 
 @dataclass(frozen=True)
@@ -49,8 +57,35 @@ class Question(ABC):
         """Names of the modules that register the measures; a measure that is not registered goes with the question."""
         return sorted({MEASURES[name].__module__ for name, _ in self.measures.values() if isinstance(name, str)})
 
-    def check(self) -> None:  # noqa: B027 (most questions suit every grid)
+    @cached_property
+    def models(self) -> dict[str, dict[str, Any]]:
+        """The models of every generator, by name; a generator of one model is itself, under its label."""
+        return {label: dict(models_of(generator) or {label: generator}) for label, generator in self.generators.items()}
+
+    @property
+    def takes_several(self) -> bool | None:
+        """Whether generators have to be of several models on the same rows, or must not; None if both will do."""
+        return False
+
+    def check(self) -> None:
         """Raise if the question does not suit this grid."""
+        for label, generator in self.generators.items():
+            several = models_of(generator)
+            enough = {None: True, False: several is None, True: several is not None and len(several) > 1}
+            if not enough[self.takes_several]:
+                found = "one model" if several is None else f"models {quoted(several)}"
+                raise ValueError(f"{self.expected_models}; found {label!r} of {found}")
+
+    @property
+    def expected_models(self) -> str:
+        """The generators that are expected, in words."""
+        number = "several models on the same rows" if self.takes_several else "one model each"
+        return f"expected generators of {number} for question {self.name!r}"
+
+    @property
+    def note(self) -> str:
+        """A warning to the user before the run, or no text."""
+        return ""
 
     def attempt(self, data: Data) -> None:
         """Raise if the question cannot be answered, as for these data, which suit every measure."""
@@ -61,7 +96,9 @@ class Question(ABC):
         """Return the answers for one data set."""
 
     def truths_of(self, data: Data, generator: str) -> list[float]:
-        """Return the true values that depend on the data set."""
+        """Return the true values that depend on the data set; raise if it is of models that the generator keeps."""
+        if isinstance(data, tuple) and models_of(self.generators[generator]) is None:
+            raise ValueError(f"{NO_MODELS} of generator {generator!r}")
         return []
 
     @abstractmethod
@@ -80,21 +117,25 @@ class Question(ABC):
             "replicates": self.replicates,
         }
 
-    @cached_property
-    def truths(self) -> dict[tuple[str, str], float]:
-        """The population value of every measure, for every generator."""
-        return {
-            (label, measure): self.truth_of(label)(name, **options)
-            for label in self.generators
-            for measure, (name, options) in self.measures.items()
-        }
+    def truth_of(self, label: str, model: str) -> Callable[..., float]:
+        """Return the function of a model that says population values; raise if it has none."""
+        found = self.models[label][model]
+        if not hasattr(found, "truth"):
+            of = f"generator {label!r}" if found is self.generators[label] else f"model {model!r} of {label!r}"
+            raise ValueError(f"expected truth(measure, **options) of {of}, found none")
+        return found.truth
 
-    def truth_of(self, label: str) -> Callable[..., float]:
-        """Return the function of a generator that says population values; raise if it has none."""
-        generator = self.generators[label]
-        if not hasattr(generator, "truth"):
-            raise ValueError(f"expected truth(measure, **options) of generator {label!r}, found none")
-        return generator.truth
+
+def models_of(generator: Any) -> Mapping[str, Any] | None:
+    """Return the models of a generator of several, by name, each with its truth; None of a generator of one model."""
+    return getattr(generator, "models", None)
+
+
+def of_one_model(data: Data) -> Sample | Predictions:
+    """Return the data of one model; raise if there are several."""
+    if isinstance(data, tuple):
+        raise ValueError(NO_MODELS)
+    return data
 
 
 def rate_of(name: str, observed: np.ndarray) -> Row:

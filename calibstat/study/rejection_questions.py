@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.inference.calibration_tests import ClassWiseTestResult, calibration_test
 from calibstat.study.engine import Data
-from calibstat.study.question import Question, Row, rate_of
+from calibstat.study.question import Question, Row, of_one_model, rate_of
 
 
 class Power(Question):
@@ -26,9 +26,9 @@ class Power(Question):
 
     def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Return the p-values; of a test of each class the smallest that is adjusted for their number."""
-        assert not isinstance(data, tuple)
+        rows = of_one_model(data)
         tests = [
-            calibration_test(data, measure=name, resample=method, n_resamples=self.n_resamples, rng=rng, **options)
+            calibration_test(rows, measure=name, resample=method, n_resamples=self.n_resamples, rng=rng, **options)
             for (name, options), method in product(self.measures.values(), self.methods)
         ]
         return [
@@ -50,6 +50,7 @@ class Size(Power):
 
     def check(self) -> None:
         """Raise if a generator is not calibrated."""
+        super().check()
         for label, generator in self.generators.items():
             if not getattr(generator, "is_calibrated", False):
                 raise ValueError(f"expected calibrated generators, found {label!r}, where one asks for power")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +13,11 @@ import numpy as np
 
 from calibstat.data.checks import check_jobs, check_level, check_whole, is_whole, short
 from calibstat.data.sample import Sample
-from calibstat.study.asked_measures import Measures, asked_measures, check_classes, descriptions
+from calibstat.study.asked_measures import Asked, Measures, asked_measures, check_classes, descriptions
 from calibstat.study.engine import Cells, Data, compute, draw_data
+from calibstat.study.estimate_questions import DISTANCE
 from calibstat.study.plain_function import PlainFunction
-from calibstat.study.question import Question
+from calibstat.study.question import Entry, Question, models_of
 from calibstat.study.questions import QUESTIONS
 from calibstat.study.store import Store
 
@@ -33,6 +36,8 @@ def run(
     seed: int,
     n_resamples: int = 199,
     level: float | None = None,
+    target: Asked | tuple[Asked, Mapping[str, Any]] | None = None,
+    same_rows: bool = True,
     store: str | Path | None = None,
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
@@ -46,20 +51,23 @@ def run(
         - "coverage": how often does `confidence_interval` cover the true value, how wide is it, on which side does
           it miss? Methods: "honest" (default), "percentile", "basic", "bca".
         - "comparison": how often does `compare` find a difference between two models, and does its interval cover the
-          true one? Each generator's ``sample`` returns outcomes and a mapping from name to predictions, its ``truth``
-          the measure of the first less the second's; of a measure whose cells follow the data, ``held`` gives
-          the options of each model by name. Methods: "bootstrap" (default), "swap".
+          true one, which is the truth of the first less that of the second? Methods: "bootstrap" (default), "swap".
         - "bias": mean, bias, sd and root mean squared error of the estimate. Method: "plug-in".
-        - "consistency": the order at which an error vanishes, minus the slope of its logarithm on log n. Methods: which
+        - "consistency": the order at which an error vanishes, minus the slope of its logarithm on log n. An estimate is
+          inconsistent for a `target` to which it does not tend; the order of its "rmse" is then near 0. Methods: which
           error, "rmse" (default), "sd", "bias".
-        - "ranking": how far do measures agree on the order of the generators, each a model? Rank correlations of two
-          measures, and of a measure with its true values. Methods: "spearman" (default), "kendall". Give one measure
-          several times, with other bins, and see how stable its order is.
+        - "ranking": how far do measures agree on the order of models? Rank correlations of two measures, and of a
+          measure with its true values. Methods: "spearman" (default), "kendall". Give one measure several times, with
+          other bins, and see how stable its order is.
     generators : mapping from label to generator
         Entries of `calibstat.generators`, or whatever else has ``sample(n, rng)``, ``truth(measure, **options)``,
-        ``is_calibrated`` and a `repr` that says all. For "power", "bias" and "ranking", which need no true values, a
-        plain function of n and a `numpy.random.Generator` will do, if there is no `store`: it returns outcomes and
-        predictions.
+        ``is_calibrated`` and a `repr` that says all. A generator of several models on the same rows is made by
+        `calibstat.generators.models`; any other one has a ``sample(n, rng)`` that returns outcomes and a mapping from
+        name to predictions, and ``models``, a mapping from name to a generator that says the truth of the model.
+        "comparison" and "ranking" need several models, "bias" and "consistency" take them, too.
+        Where no true values are needed, as for "power", "bias" and "ranking", a plain function of n and a
+        `numpy.random.Generator` will do, if there is no `store`: it returns outcomes and predictions, or outcomes and a
+        mapping from name to predictions.
     n : int or sequence of int
         Rows in each data set.
     measures : sequence, or mapping from label
@@ -79,6 +87,14 @@ def run(
         ``level * (n_resamples + 1)`` is whole; for a two-sided test, half of it.
     level : float, optional
         Of tests, by default 0.05, or of confidence, by default 0.95.
+    target : as one of `measures`, or "distance", optional
+        Of "bias", "consistency" and "ranking": the one true value against which the estimates of all measures are held,
+        such as ``("ece", {"n_bins": None})``, the error without bins, ``"lower_distance"``, or ``"distance"``, which is
+        that of `calibstat.generators.Generator.distance`. By default the true value of each measure itself.
+    same_rows : bool, default True
+        Of "ranking": whether the models of each generator, which are judged on the same rows, are put in order. If
+        False, each generator is one model, such as that of another site, with rows of its own, and all are put in
+        order.
     store : path, optional
         A folder for finished data sets, written in batches at most 2 seconds apart (or as long as one data set takes)
         and 1000 data sets long. The same call with the same store goes on where it was stopped, in whatever way, and
@@ -90,8 +106,9 @@ def run(
     Returns
     -------
     pandas.DataFrame
-        One row for each generator, n, measure and method. Columns: question, generator, n, measure, method, level (for
-        tests and intervals), replicates, and
+        One row for each generator, n, measure and method. Columns: question, generator, model (for "bias" and
+        "consistency" if a generator has several; of a generator of one its label), n, measure, method, level (for tests
+        and intervals), replicates, target (if there is one), and
 
         - "size", "power": rejections, rate, and low and high, the exact 95% limits of the rate (Clopper, Pearson);
         - "coverage": truth (its mean, where it is that over the cells which each data set makes), covered, rate, low,
@@ -104,11 +121,12 @@ def run(
         - "bias": truth (nan if not known), mean, bias, sd, rmse, and each with its standard error in mean_se, bias_se,
           sd_se, rmse_se; and q05, q50 and q95, quantiles of the estimates;
         - "consistency": one row for all n, of which n is the largest and n_from the smallest; truth, order and
-          order_se, nan where an error is within two standard errors of 0; and the error itself at each n, without its
-          sign, with its standard error, such as error_100 and error_100_se;
-        - "ranking": one row for all generators and each pair of measures; against (a second measure, or "its truth"),
-          generators (their number), undefined (replicates in which a measure ties all generators, or its truth does),
-          and the mean correlation of the others with correlation_se.
+          order_se, nan where an error is within two standard errors of 0, or the truth is not known; and the error
+          itself at each n, without its sign, with its standard error, such as error_100 and error_100_se;
+        - "ranking": one row for the models of a generator ("all" where ``same_rows=False``) and each pair of measures;
+          against (a second measure, "its truth", or "the target"), models (their number), undefined (replicates in
+          which a measure ties all models, or the truth does), and the mean correlation of the others with
+          correlation_se.
 
     Raises
     ------
@@ -117,12 +135,13 @@ def run(
         not calibrated, or the store holds another study, is damaged, or another process writes to it.
         Nothing has then been run.
     NotImplementedError
-        If a generator has no true value of a measure, where the question needs it.
+        If a generator has no true value of a measure, for "coverage" and "comparison".
 
     Warns
     -----
     RuntimeWarning
-        If a file in the store is damaged. Its data sets are computed again.
+        If a file in the store is damaged; its data sets are computed again. If a generator does not know a true value,
+        for "bias", "consistency" and "ranking"; what is held against it is nan.
 
     Examples
     --------
@@ -132,6 +151,17 @@ def run(
     >>> print(result[["generator", "n", "measure", "method", "replicates"]].to_string(index=False))
     generator  n measure method  replicates
       uniform 50     ece labels          20
+
+    Which measure puts three models on the same rows in the right order?
+
+    >>> steps = {f"T = {t}": {"temperature": t} for t in (1, 1.5, 2)}
+    >>> families = {"temperatures": cs.generators.models(cs.generators.calibrated(), steps)}
+    >>> found = cs.study.run("ranking", families, 300, ["ece", "smooth_ce"], replicates=100, seed=1)
+    >>> print(found[["generator", "measure", "against", "models", "correlation"]].round(2).to_string(index=False))
+       generator   measure   against  models  correlation
+    temperatures       ece its truth       3         0.92
+    temperatures smooth_ce its truth       3         0.97
+    temperatures       ece smooth_ce       3         0.94
     """
     import pandas as pd
 
@@ -161,6 +191,14 @@ def run(
         raise ValueError(f"expected generators, a mapping from label to generator, found {short(generators)}")
     generators = {label: _as_generator(label, generator, store) for label, generator in generators.items()}
     named = asked_measures(measures)
+    given: dict[str, Any] = {} if target is None else {"target": _target(target)}
+    if not isinstance(same_rows, bool):
+        raise ValueError(f"expected same_rows True or False, found {short(same_rows)}")
+    given |= {} if same_rows else {"same_rows": False}
+    for name in given:
+        takes = [each for each, asked in QUESTIONS.items() if name in {field.name for field in fields(asked)}]
+        if question not in takes:
+            raise ValueError(f"expected {name} only of question {', '.join(takes)}; found it of {question!r}")
     for what, entries in (("generator", generators), ("n", rows), ("measure", named), ("method", chosen)):
         if not len(entries):
             raise ValueError(f"expected at least one {what}, found none")
@@ -172,9 +210,12 @@ def run(
         replicates=int(replicates),
         n_resamples=n_resamples,
         level=kind.default_level if level is None else level,
+        **given,
     )
     check_classes(named, generators)
     query.check()
+    if query.note:
+        warnings.warn(query.note, RuntimeWarning, stacklevel=2)
     for trial in _trials(query.generators):
         query.attempt(trial)  # raises before the run if the question cannot be answered
     kept = None if store is None else Store(store, _description(query, seed), query.columns)
@@ -214,10 +255,17 @@ TRIAL = Sample.from_counts([0.2, 0.4, 0.7], [6, 7, 7], [1, 3, 5])
 
 
 def _trials(generators: Mapping[str, Any]) -> Iterator[Data]:
-    """Yield a small data set for every number of classes."""
-    classes = {getattr(generator, "n_classes", None): generator for generator in generators.values()}
-    for number, generator in classes.items():
-        yield TRIAL if number is None else draw_data(generator, 20, np.random.SeedSequence(0))
+    """Yield a small data set for every number of classes, of one model and of several."""
+    kinds = {(getattr(each, "n_classes", None), models_of(each) is not None): each for each in generators.values()}
+    for kind, generator in kinds.items():
+        yield TRIAL if kind == (None, False) else draw_data(generator, 20, np.random.SeedSequence(0))
+
+
+def _target(target: Any) -> Entry:
+    """Return the name and the options of what all estimates are held against."""
+    if isinstance(target, str) and target == DISTANCE:
+        return target, {}
+    return asked_measures({"target": target})["target"]
 
 
 def _description(query: Question, seed: int) -> dict[str, str]:

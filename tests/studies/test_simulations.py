@@ -33,8 +33,8 @@ def test_every_grid_can_be_asked(name, quick, monkeypatch):
     """True values are asked for and not computed, which takes long: each run of a study does that first."""
     truth_of = Question.truth_of
 
-    def stand_in(self, label):
-        signature = inspect.signature(truth_of(self, label))  # raises if the generator has no true values
+    def stand_in(self, label, model):
+        signature = inspect.signature(truth_of(self, label, model))  # raises if the generator has no true values
 
         def truth(*given, **options):
             signature.bind(*given, **options)  # raises if it does not take these arguments

@@ -16,7 +16,7 @@ import calibstat as cs
 
 comparison = study_file("comparison")
 DIFFERENT, MEASURES, TwoModels = comparison.DIFFERENT, comparison.MEASURES, comparison.TwoModels
-predictions, value = comparison.predictions, comparison.value
+predictions, population, difference = comparison.predictions, comparison.population, comparison.difference
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +47,12 @@ def test_values_by_hand():
     # all predictions of a bin below (above) a half are too low (high), but of the bin in the middle
     cell = bin_number(over, 15)
     expected = np.abs(np.bincount(cell, chance - over)).sum() / 3600
-    assert value(("both", 1.5), "ece") == pytest.approx(expected, abs=1e-12)
+    assert population(("both", 1.5)).truth("ece") == pytest.approx(expected, abs=1e-12)
     loss = chance * (1 - chance) + (over - chance) ** 2
-    assert value(("both", 1.5), "brier") == pytest.approx(loss.mean(), abs=1e-12)
+    assert population(("both", 1.5)).truth("brier") == pytest.approx(loss.mean(), abs=1e-12)
     for measure in ("kernel_ce", "ks", "smooth_ce"):
-        assert value(("first", 1.0), measure) == pytest.approx(0, abs=1e-9)
-    assert TwoModels(("both", 1.0), ("both", 1.5)).truth("ece") == pytest.approx(-expected, abs=1e-12)
+        assert population(("first", 1.0)).truth(measure) == pytest.approx(0, abs=1e-9)
+    assert difference(TwoModels(("both", 1.0), ("both", 1.5)), "ece") == pytest.approx(-expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("label", MEASURES)
@@ -60,8 +60,8 @@ def test_measures_that_should_be_equal_are(label):
     name, options = MEASURES[label]
     for pair in comparison.equal(name, options).values():
         assert pair.A != pair.B
-        assert abs(pair.truth(name, **options)) < comparison.NO_DIFFERENCE
-        assert value(pair.A, name, **options) > (1e-4 if name == "kernel_ce_squared" else 0.004)
+        assert abs(difference(pair, name, **options)) < comparison.NO_DIFFERENCE
+        assert population(pair.A).truth(name, **options) > (1e-4 if name == "kernel_ce_squared" else 0.004)
 
 
 @pytest.mark.parametrize("measure", comparison.HARD)
@@ -70,7 +70,7 @@ def test_hard_pairs_do_not_differ(measure):
     for label, pair in (comparison.rare() | comparison.hard(measure, 1000, **options)).items():
         if label.startswith("prevalence") and measure == "log_loss":
             continue  # a constant too low by half loses more than one too high by half
-        assert abs(pair.truth(measure, **options)) < comparison.NEGLIGIBLE, label
+        assert abs(difference(pair, measure, **options)) < comparison.NEGLIGIBLE, label
     y, models = pair.sample(30, 1)
     assert set(models) == {"A", "B"}
     assert y.size == models["A"].size == 30
@@ -93,7 +93,7 @@ def test_answers_are_those_of_compare():
     found = cs.study.run("comparison", **grid, replicates=12, seed=3, n_resamples=39)
     assert found["measure"].tolist() == ["ks", "ks", "brier", "brier"]
     assert found["method"].tolist() == ["bootstrap", "swap"] * 2
-    assert found["truth"].tolist() == pytest.approx([pair.truth(m) for m in ("ks", "ks", "brier", "brier")])
+    assert found["truth"].tolist() == pytest.approx([difference(pair, m) for m in ("ks", "ks", "brier", "brier")])
     assert found["missed_below"].isna().tolist() == [False, True] * 2
     assert (found["rate"] == found["rejections"] / 12).all()
     assert (found["level"] == 0.05).all()
@@ -139,7 +139,7 @@ def test_the_difference_is_that_over_the_cells_of_each_data_set():
     measures = {"quantile": ("ece", {"strategy": "quantile", "n_bins": 3}), "uniform": ("ece", {})}
     grid = {"generators": {"pair": pair}, "n": 60, "measures": measures}
     found = cs.study.run("comparison", **grid, replicates=2, seed=3, n_resamples=19).set_index("measure")["truth"]
-    assert found["uniform"] == pair.truth("ece")
+    assert found["uniform"] == difference(pair, "ece")
     truths = []
     for replicate in range(2):
         key = int.from_bytes(hashlib.blake2b(b"pair/60", digest_size=8).digest(), "little")

@@ -4,13 +4,16 @@ import json
 
 import numpy as np
 import pytest
-from asked_questions import SHIFTED, data_sets
+from asked_questions import FAMILIES, SHIFTED, data_sets, seeds
 
 import calibstat as cs
 
 TILTED = {"generators": {"tilted": cs.generators.temperature(3)}}
 RUN = {"n": 30, "replicates": 3, "seed": 5}
-pytestmark = pytest.mark.usefixtures("registry")
+pytestmark = [
+    pytest.mark.usefixtures("registry"),
+    pytest.mark.filterwarnings("ignore:the true value of:RuntimeWarning"),  # functions have none
+]
 
 
 def halves(y, p, cut=0.5):
@@ -32,8 +35,10 @@ def test_every_form_of_a_measure_gives_the_same_numbers():
     five = cs.measures.ECE(n_bins=5)
     named = means({"one": ("ece", {"n_bins": 5}), "two": five, "three": (cs.measures.ECE, {"n_bins": 5}), "ece": "ece"})
     assert named["one"] == named["two"] == named["three"] != named["ece"]
-    listed = means([("ece", {"n_bins": 5}), "ece", cs.measures.KS, halves, lambda y, p: halves(y, p)])
-    assert list(listed) == ["ece(n_bins=5)", "ece", "ks", "halves", "lambda"]
+    listed = means(
+        [("ece", {"n_bins": 5}), "ece", cs.measures.KS, halves, (halves, {"cut": 0.2}), lambda y, p: halves(y, p)]
+    )
+    assert list(listed) == ["ece(n_bins=5)", "ece", "ks", "halves", "halves(cut=0.2)", "lambda"]
     assert (listed["ece(n_bins=5)"], listed["ece"]) == (named["one"], named["ece"])
     assert means([cs.measures.ECE(n_bins=2)])["ece(n_bins=2)"] == pytest.approx(listed["halves"], abs=1e-15)
     assert listed["lambda"] == listed["halves"]
@@ -56,7 +61,10 @@ def test_a_function_gets_the_rows_of_each_data_set():
 
 def test_the_truth_of_a_function_is_not_known_unless_it_plugs_in_and_others_go_on():
     known = cs.measure("known", plugs_in=True)(lambda y, p: halves(y, p))
-    table = cs.study.run("bias", SHIFTED, measures={"mine": halves, "own": known, "ece": "ece"}, **RUN)
+    with pytest.warns(
+        RuntimeWarning, match=r"true value of 'mine' on 'shift' is not known.*cs.measure\('mine', plugs_in=T"
+    ):
+        table = cs.study.run("bias", SHIFTED, measures={"mine": halves, "own": known, "ece": "ece"}, **RUN)
     truths = table.pivot(index="generator", columns="measure", values="truth")
     assert truths["mine"].isna().all()
     two = [SHIFTED[label].truth("ece", n_bins=2) for label in truths.index]
@@ -65,10 +73,31 @@ def test_the_truth_of_a_function_is_not_known_unless_it_plugs_in_and_others_go_o
     assert table.loc[table["measure"] == "ece", "bias"].notna().all()
 
 
-@pytest.mark.parametrize("question", ["power", "ranking"])
+@pytest.mark.parametrize("question", ["power", "consistency", "ranking", "comparison"])
 def test_other_questions_take_functions(question):
-    table = cs.study.run(question, SHIFTED, measures=[halves, "ece"], n_resamples=9, **RUN)
-    assert set(table["measure"]) == {"halves", "ece"}
+    plugging = cs.measure("mine", plugs_in=True)(halves)
+    generators = FAMILIES if question in ("ranking", "comparison") else SHIFTED
+    options = {"n": [10, 20, 40]} if question == "consistency" else {}
+    options |= {"methods": ["swap"]} if question == "comparison" else {}
+    table = cs.study.run(question, generators, measures=[plugging, "ece"], n_resamples=9, **{**RUN, **options})
+    assert set(table["measure"]) == {"mine", "ece"}
+
+
+def test_the_order_of_a_function_without_a_truth_is_not_known_and_those_of_others_are():
+    grid = {"measures": {"mine": halves, "ece": "ece"}, **RUN, "n": [20, 80, 320], "replicates": 50}
+    orders = cs.study.run("consistency", SHIFTED, methods=["rmse", "sd"], **grid).set_index(["measure", "method"])
+    assert orders.loc[("mine", "rmse"), "order"].isna().all()
+    assert orders.loc[[("mine", "sd"), ("ece", "rmse"), ("ece", "sd")], "order"].notna().all()
+
+
+def test_a_target_may_be_a_measure_itself_or_a_function_that_plugs_in():
+    known = cs.measure("known", plugs_in=True)(halves)
+    grid = {"measures": ["ks"], **RUN}
+    two = cs.study.run("bias", SHIFTED, target=cs.measures.ECE(n_bins=2), **grid)
+    own = cs.study.run("bias", SHIFTED, target=known, **grid)
+    assert set(two["target"]) == {"ece(n_bins=2)"}
+    assert set(own["target"]) == {"known"}
+    np.testing.assert_allclose(own["truth"], two["truth"], atol=2e-5)
 
 
 @pytest.mark.slow
@@ -82,23 +111,10 @@ def test_processes_do_not_change_the_numbers_of_functions():
 def test_measures_of_classes_are_asked_of_generators_of_classes():
     six = {"six": cs.generators.six_points()}
     found = means({"hits": hits, "top": (halves, {"lens": "top_label"})}, generators=six)
-    samples = [cs.generators.six_points().sample(30, rng) for rng in seeds("six", 3)]
+    samples = [cs.generators.six_points().sample(30, data) for data, _ in seeds("six", 30, replicates=3)]
     assert found["hits"] == pytest.approx(np.mean([hits(p, y) for y, p in samples]))
     top = [halves(p.argmax(axis=1) == y, p.max(axis=1)) for y, p in samples]
     assert found["top"] == pytest.approx(np.mean(top))
-
-
-def seeds(label, replicates):
-    """The seeds of data sets, as engine.py makes them."""
-
-    class Drawn:
-        def sample(self, n, rng):
-            kept.append(rng)
-            return np.array([0, 1]), np.array([0.5, 0.5])
-
-    kept = []
-    list(data_sets(Drawn(), label, 30, replicates=replicates))
-    return kept
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import hashlib
 
 import numpy as np
 import pytest
-from asked_questions import SHIFTED, ask, data_sets
+from asked_questions import SHIFTED, ask, data_sets, seeds
+from scipy import integrate
 
 import calibstat as cs
 from calibstat.study import coverage_questions
@@ -126,3 +127,23 @@ def test_coverage_of_all_classes_asks_for_the_errors_over_the_cells_of_each(redu
         truths.append(np.mean(errors) if reduce == "mean" else max(errors))
     assert len(set(np.round(truths, 9))) > (reduce == "mean")  # the largest is .16 / 3 in most data sets
     assert table.loc[0, "truth"] == pytest.approx(np.mean(truths), abs=1e-12)
+
+
+def test_a_comparison_of_models_of_the_same_rows_has_their_difference_as_truth():
+    """Over fixed cells it is known: 1/4 - ln(2)/2 in two bins; over cells of data each model has cells of its own."""
+    uniform = cs.generators.calibrated()
+    pair = cs.generators.models(uniform, {"none": {}, "steep": {"temperature": 2}})
+    measures = {"two": ("ece", {"n_bins": 2}), "quantile": ("ece", {"n_bins": 2, "strategy": "quantile"})}
+    grid = {"replicates": 3, "seed": 5, "n_resamples": 19}
+    table = cs.study.run("comparison", {"pair": pair}, 50, measures, **grid).set_index("measure")
+    assert table.loc["two", "truth"] == pytest.approx(0.25 - np.log(2) / 2, abs=1e-9)
+    truths = []
+    for data, _ in seeds("pair", 50, 3):  # the first is right, the second predicts v² / (v² + (1 - v)²)
+        cut = np.sort(pair.sample(50, data)[1]["none"])[24]  # 25 rows are in the lower bin of both
+        ends = ((0, cut), (cut, 1))
+        parts = [integrate.quad(lambda v: v**2 / (v**2 + (1 - v) ** 2) - v, *each)[0] for each in ends]
+        truths.append(-sum(map(abs, parts)))
+    assert table.loc["quantile", "truth"] == pytest.approx(np.mean(truths), abs=1e-9)
+    swapped = cs.generators.models(uniform, {"steep": {"temperature": 2}, "none": {}})
+    other = cs.study.run("comparison", {"pair": swapped}, 50, {"two": measures["two"]}, **grid)
+    assert other["truth"][0] == pytest.approx(np.log(2) / 2 - 0.25, abs=1e-9)

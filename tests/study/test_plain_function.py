@@ -52,6 +52,23 @@ def test_questions_that_need_the_truth_say_so():
         cs.study.run("size", {"even": even}, measures=["ece"], **RUN)
 
 
+def both(n, rng):
+    p = rng.random(n)
+    return rng.random(n) < p, {"a": p, 2: np.column_stack([1 - p, p])[:, 1] ** 2}
+
+
+def test_several_models_have_names_and_no_truth():
+    assert list(PlainFunction(both).models) == ["a", "2"]
+    assert PlainFunction(even).models is None
+    assert PlainFunction(both).n_classes is None
+    assert PlainFunction(lambda n, rng: (three(n, rng)[0], {"a": three(n, rng)[1]})).n_classes == 3
+    found = cs.study.run("consistency", {"both": both}, [20, 40, 80], ["ks"], ["rmse", "sd"], replicates=40, seed=1)
+    assert found["model"].tolist() == ["a", "a", "2", "2"]
+    assert found["order"].isna().tolist() == [True, False] * 2  # without a note: the function is known to know none
+    with pytest.raises(NotImplementedError, match="not known of the function both"):
+        cs.study.run("comparison", {"both": both}, measures=["ece"], **RUN)
+
+
 def test_a_store_needs_a_repr(tmp_path):
     with pytest.raises(ValueError, match="a repr that says all, which a store has to know; found the function"):
         cs.study.run("power", {"even": even}, measures=["ks"], store=tmp_path / "store", **RUN)
@@ -63,6 +80,7 @@ def test_a_store_needs_a_repr(tmp_path):
     [
         (lambda n, rng: rng.random(n), "expected outcomes and predictions from <lambda>"),
         (lambda n, rng: (rng.integers(0, 2, 5), rng.random(5)), "expected 20 rows from"),
+        (lambda n, rng: (rng.integers(0, 2, n), {}), "expected predictions of at least one model from <lambda>"),
     ],
 )
 def test_what_else_is_returned_is_named(function, found):

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 MARKERS = "osD^vP*X<>hp"
 SPREAD = 0.27  # how much of the room between neighbours the marks of one place take
-LABELS = ("generator", "measure", "method", "against")  # columns that a file may give back as numbers
+LABELS = ("generator", "model", "measure", "method", "against")  # columns that a file may give back as numbers
 ORDER = 0.5  # at which most errors vanish
 ERROR = "error_"  # how columns begin that hold the error at a number of rows
 ERROR_IN_WORDS = {"rmse": "RMSE", "sd": "standard deviation", "bias": "bias without its sign"}
 FILLS = ("full", "none", "left")  # of marks, for one method each
 MOST_CURVES = 10  # of different colours
 ERRORS = ("mean", "bias", "sd", "rmse")
-TRUTH = "its truth"  # what column `against` says of the correlation of a measure with its true values
+TRUTHS = {"its truth": "its true values", "the target": "the target"}  # in column `against`: true values, in words
 
 
 def draw_bias(table: pd.DataFrame) -> Figure:
@@ -162,32 +162,39 @@ def _errors_over_n(axes: Axes, rows: pd.DataFrame, looks: dict[str, Any]) -> Non
 
 
 def draw_correlations(table: pd.DataFrame) -> Figure:
-    """Draw rank correlations: a heat map of measures for each n, and each measure with its true values.
+    """Draw rank correlations: a heat map of measures for each n, and each measure with its true values or the target.
 
-    With two methods, the first is below the diagonal and the second above; with one, it is on both sides.
+    With two methods, the first is below the diagonal and the second above; with one, it is on both sides. Families of
+    models follow each other.
     """
     table = _with_labels(table)
-    measures, methods, numbers = (list(table[column].unique()) for column in ("measure", "method", "n"))
-    pairs = table[table["against"] != TRUTH]
-    maps = numbers if len(pairs) else []
+    families, measures, methods, numbers = (
+        list(table[column].unique()) for column in ("generator", "measure", "method", "n")
+    )
+    held = table["against"].isin(TRUTHS)
+    maps = [] if held.all() else numbers
+    shown = list(product(families, [*maps, None]))
     across = min(2, len(maps) + 1)
-    down = -(-(len(maps) + 1) // across)
+    down = -(-len(shown) // across)
     side = 1.2 + max(1.5, 0.45 * len(measures))
     figure, grid = panels(down, across, side + 0.4, side)
-    for n, axes in zip(maps, grid.flat, strict=False):
-        _heat_map(axes, _matrix(pairs[pairs["n"] == n], measures, methods), measures)
-        axes.set_title(f"n = {n}")
-    own = grid.flat[len(maps)]
-    _true_value(own, table[table["against"] == TRUTH], measures, methods)
-    _only(grid, len(maps) + 1)
-    _legend(figure, own, across=len(methods))
+    for (family, n), axes in zip(shown, grid.flat, strict=False):
+        of_family, rows = f"{family}, " * (len(families) > 1), table["generator"] == family
+        if n is None:
+            _true_value(axes, table[rows & held], measures, methods, of_family)
+        else:
+            _heat_map(axes, _matrix(table[rows & ~held & (table["n"] == n)], measures, methods), measures)
+            axes.set_title(f"{of_family}n = {n}")
+    _only(grid, len(shown))
+    _legend(figure, grid.flat[len(maps)], across=len(methods))
     where = ""
     if len(methods) > 1:
         where = f": below the diagonal {_named(methods[0])}, above it {_named(methods[1])}"
     worst = 2 * table["correlation_se"].max()
     error = "" if np.isnan(worst) else f"2 standard errors are at most {settled(worst):.2g}; "
+    models = " or ".join(str(k) for k in table["models"].unique())
     figure.supxlabel(
-        f"mean rank correlation of {table['generators'].iloc[0]} models{where}\n{error}{_replicates(table)}",
+        f"mean rank correlation of {models} models{where}\n{error}{_replicates(table)}",
         fontsize="medium",
     )
     return figure
@@ -207,7 +214,7 @@ def _heat_map(axes: Axes, matrix: np.ndarray, labels: list[str]) -> None:
     axes.set_yticks(range(len(labels)), labels)
 
 
-def _true_value(axes: Axes, rows: pd.DataFrame, measures: list[str], methods: list[str]) -> None:
+def _true_value(axes: Axes, rows: pd.DataFrame, measures: list[str], methods: list[str], of_family: str) -> None:
     looks = _looks(rows["n"].unique())
     marks = list(product(methods, looks))
     for (method, n), place in zip(marks, _beside(len(marks)), strict=True):
@@ -217,7 +224,8 @@ def _true_value(axes: Axes, rows: pd.DataFrame, measures: list[str], methods: li
         if method != methods[0]:
             style["markerfacecolor"] = "white"
         axes.errorbar(these["correlation"], y, xerr=2 * these["correlation_se"], **style)
-    axes.set(title="with the order of its true values", xlabel="mean rank correlation, ± 2 standard errors")
+    held = TRUTHS[rows["against"].iloc[0]]
+    axes.set(title=f"{of_family}with the order of {held}", xlabel="mean rank correlation, ± 2 standard errors")
     _by_measure(axes, measures)
     axes.axvline(1, color="black", linewidth=1, zorder=1)
 
@@ -272,7 +280,13 @@ def _log_axis(axes: Axes) -> None:
 
 
 def _with_labels(table: pd.DataFrame) -> pd.DataFrame:
-    return table.astype({column: str for column in LABELS if column in table})
+    """Return a table whose labels are text, and name each model of several behind its generator."""
+    table = table.astype({column: str for column in LABELS if column in table})
+    if "model" not in table:
+        return table
+    several = table["model"] != table["generator"]
+    named = table["generator"].where(~several, table["generator"] + ": " + table["model"])
+    return table.assign(generator=named if table["generator"].nunique() > 1 else table["model"])
 
 
 def _looks(labels: Iterable[str]) -> dict[str, dict[str, Any]]:

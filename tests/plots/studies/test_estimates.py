@@ -17,6 +17,8 @@ from calibstat.measures.kinds.registry import everyday_measures
 from calibstat.plots.studies import estimates
 
 MODELS = {"1.5": cs.generators.temperature(1.5), "calibrated": cs.generators.calibrated()}
+UNIFORM = cs.generators.calibrated()
+FAMILY = {"steps": cs.generators.models(UNIFORM, {f"T = {t}": {"temperature": t} for t in (1, 1.5, 3)})}
 bias, bins, consistency, mixture, ranking = map(study_file, ("bias", "bins", "consistency", "mixture", "ranking"))
 STUDIES = [file.study for file in (bias, consistency, bins, ranking, mixture)]
 
@@ -28,7 +30,8 @@ def close_figures():
 
 
 def table_of(question, **changes):
-    grid = {"generators": MODELS, "n": [30, 60, 120], "measures": ["ece", "ks", "brier"], "replicates": 9, "seed": 3}
+    grid = {"generators": FAMILY if question == "ranking" else MODELS, "n": [30, 60, 120], "replicates": 9, "seed": 3}
+    grid["measures"] = ["ece", "ks", "brier"]
     return cs.study.run(question, **{**grid, **changes})
 
 
@@ -167,9 +170,7 @@ def test_of_many_measures_only_the_orders_are_drawn():
 
 @pytest.mark.parametrize("back", [lambda table: table, from_file])
 def test_correlations_are_drawn_by_method_on_both_sides_of_the_diagonal(back):
-    table = table_of(
-        "ranking", methods=["spearman", "kendall"], generators={**MODELS, "3": cs.generators.temperature(3)}
-    )
+    table = table_of("ranking", methods=["spearman", "kendall"])
     figure = cs.study.plot(back(table))
     found = table.set_index(["n", "method", "measure", "against"])
     names = ["ece", "ks", "brier"]
@@ -198,14 +199,37 @@ def test_one_method_is_on_both_sides_and_one_measure_has_no_pairs():
     assert "diagonal" not in figure.get_supxlabel()
     alone = cs.study.plot(table_of("ranking", n=[30], measures=["ks"]))
     assert [axes.get_title() for axes in alone.axes] == ["with the order of its true values"]
+    held = cs.study.plot(table_of("ranking", n=[30], measures=["ks"], target="ece"))
+    assert [axes.get_title() for axes in held.axes] == ["with the order of the target"]
+
+
+def test_families_and_models_are_drawn_apart():
+    """They would lie on each other in a panel, or in one look."""
+    families = {**FAMILY, "shifts": cs.generators.models(UNIFORM, {"none": {}, "high": {"shift": 1}})}
+    table = table_of("ranking", generators=families, n=[30])
+    figure = cs.study.plot(from_file(table))
+    for family in families:
+        rows = table[(table["generator"] == family) & (table["against"] == "its truth")]
+        (own,) = panel(figure, f"{family}, with the order of its true values")
+        np.testing.assert_allclose(marks(own, "Spearman's, n = 30")[0][:, 0], rows["correlation"])
+        assert len(panel(figure, f"{family}, n = 30")) == 1
+    assert "of 3 or 2 models" in figure.get_supxlabel()
+    table = table_of("bias", generators={**families, "calibrated": UNIFORM}, measures=["ks"])
+    figure = cs.study.plot(table)
+    rows = table[(table["generator"] == "shifts") & (table["model"] == "high")]
+    np.testing.assert_allclose(marks(figure.axes[0], "shifts: high")[0][:, 1], rows["bias"])
+    assert marks(figure.axes[0], "calibrated")
+    alone = cs.study.plot(table_of("bias", generators=FAMILY, measures=["ks"]))
+    assert marks(alone.axes[0], "T = 1.5")
 
 
 @pytest.mark.parametrize("question", ["bias", "consistency", "ranking"])
 def test_small_and_large_tables_are_drawn_without_a_warning(question):
     many = {f"shift {d:.1f}": cs.generators.shift(float(d)) for d in np.linspace(0, 1.1, 12)}
     numbers = [10, 20, 40] if question == "consistency" else [10]
-    few = {"generators": many if question == "ranking" else MODELS, "n": numbers, "measures": ["ks"], "replicates": 1}
-    large = {"generators": many, "n": [10, 20, 40, 80, 160, 320], "replicates": 3}
+    own = {"same_rows": False} if question == "ranking" else {}
+    few = {"generators": many if own else MODELS, "n": numbers, "measures": ["ks"], "replicates": 1, **own}
+    large = {"generators": many, "n": [10, 20, 40, 80, 160, 320], "replicates": 3, **own}
     for grid in (few, large):
         figure = cs.study.plot(table_of(question, **grid))
         figure.draw_without_rendering()
@@ -290,44 +314,35 @@ def test_measures_without_a_known_truth_have_no_order():
         cs.measures.kinds.registry._REGISTRY.pop("unknown_truth")
 
 
-def test_families_are_told_apart_by_labels():
-    measures = {"ece, l2": ("ece", {"norm": "l2"}), "ks": ("ks", {})}
-    tables = [
-        table_of("ranking", measures=ranking.in_family(measures, family), generators=models, n=30)
-        for family, models in (("a", MODELS), ("b", {"hidden": cs.generators.hidden(), **MODELS}))
-    ]
-    parts = ranking.by_family(from_file(pd.concat(tables, ignore_index=True)))
-    assert list(parts) == ["a", "b"]
-    plain = table_of("ranking", measures=measures, n=30)
-    pd.testing.assert_frame_equal(parts["a"], plain, check_dtype=False)
-    assert set(ranking.figures(pd.concat(tables))) == {"a", "b"}
-
-
 @pytest.mark.parametrize("families", [ranking.families(), bins.families()])
 def test_families_have_models_of_many_different_truths(families):
-    for models in families.values():
-        assert len(models) >= 10
-        assert len({round(model.truth("ece"), 6) for model in models.values()}) == len(models)
+    for family in families.values():
+        assert len(family.models) >= 10
+        assert len({round(model.truth("ece"), 6) for model in family.models.values()}) == len(family.models)
+
+
+def test_rankings_are_drawn_by_family():
+    table = table_of("ranking", generators={"a": FAMILY["steps"], "b": FAMILY["steps"]}, n=30)
+    assert set(ranking.figures(table)) == {"a", "b"}
 
 
 def test_averages_are_over_pairs_of_bins_of_one_measure():
     measures = bins.measures_of("adaptive", "l2")
     assert measures["adaptive, l2, 20 bins"] == ("ece", {"strategy": "quantile", "norm": "l2", "n_bins": 20})
-    table = table_of("ranking", measures=ranking.in_family(measures, "any, family"), n=[30], generators=MODELS)
+    table = table_of("ranking", measures=measures | {bins.BRIER: ("brier", {})}, n=[30])
     found = bins.averages(from_file(table))
-    own = table["against"] == "its truth"
-    assert found["with"].tolist() == ["its truth", "other bins"]
-    assert own.sum() == 5
-    assert (~own).sum() == 10
-    means = [table[own]["correlation"].mean(), table[~own]["correlation"].mean()]
+    of_bins = table["measure"] != bins.BRIER
+    own, brier = of_bins & (table["against"] == "its truth"), table["against"] == bins.BRIER
+    others = of_bins & ~own & ~brier
+    assert found["with"].tolist() == ["its truth", "other bins", bins.BRIER]
+    assert (own.sum(), others.sum(), brier.sum()) == (5, 10, 5)
+    means = [table[rows]["correlation"].mean() for rows in (own, others, brier)]
     np.testing.assert_allclose(found["correlation"], means)
-    assert found[["family", "strategy", "norm"]].drop_duplicates().to_numpy().tolist() == [
-        ["any, family", "adaptive", "l2"]
-    ]
+    assert found[["family", "strategy", "norm"]].drop_duplicates().to_numpy().tolist() == [["steps", "adaptive", "l2"]]
     (axes,) = bins.figures(table)["spearman"].axes
     places, half = marks(axes, "adaptive bins, with other bins")
     assert places[0, 1] == pytest.approx(means[1])
-    assert half[0, 1] == pytest.approx(2 * table[~own]["correlation_se"].mean())
+    assert half[0, 1] == pytest.approx(2 * table[others]["correlation_se"].mean())
 
 
 @pytest.mark.parametrize("model", ["perfect", "uncalibrated"])

@@ -88,6 +88,13 @@ def of_narrow(column, n):
     return percent(asked("unequal_biases", generator="narrow off by .03", n=n)[column].item())
 
 
+def steadiness(strategy):
+    """The mean rank correlation between numbers of bins, by the L1 error of 1000 rows, predictions from 0 to 1."""
+    rows = study_file("bins").averages(asked("bins", n=1000, method="spearman"))
+    rows = rows[(rows["family"] == "predictions from 0 to 1") & (rows["norm"] == "l1") & (rows["with"] == "other bins")]
+    return rows.set_index("strategy")["correlation"][strategy]
+
+
 SAID = {
     "size": lambda: [
         percent(asked("size", question="size", method="labels")["rate"].max()),
@@ -140,6 +147,7 @@ SAID = {
         percent(asked("monitoring", question="false alarms", method="monitor")["rate"].max()),
         percent(asked("monitoring", question="false alarms", method="Cox test at each look")["rate"].max(), 0),
     ],
+    "bins": lambda: [f"{steadiness('even'):.2f} with even and {steadiness('adaptive'):.2f} with adaptive"],
     "bias": lambda: [f"{ece_of_calibrated('ece'):.3f} on average", f"{ece_of_calibrated('ece, 100 bins'):.3f}"],
     "classes": lambda: [
         percent(asked("classes", question="size")["rate"].max()),
