@@ -13,7 +13,14 @@ from calibstat.cli.printed_tables import table
 if TYPE_CHECKING:
     from rich.table import Table
 
-TRUTHS = ("truth", "curve", "conditional", "distance", "generator")  # methods of generators that return true values
+TRUTHS = (
+    "truth",
+    "curve",
+    "conditional",
+    "distance",
+    "generator",
+    "models",
+)  # what generators have that says true values
 
 
 @dataclass(frozen=True)
@@ -114,8 +121,9 @@ def list_generators() -> Answer:
         sections,
         "To draw outcomes and predictions: y, p = calibstat.generators.temperature(beta=2).sample(1000, rng=1). Other "
         "generators are called in the same way. Studies of measures take them: calibstat.study.run.",
-        "True values are methods. truth gives the value of a measure in the population: of every binary measure, and "
+        "Where true values are: truth gives the value of a measure in the population: of every binary measure, and "
         "of several classes through a lens or over fixed cells. curve and conditional give the probability of each "
         "outcome given the prediction. distance gives the true distance from calibration of a calibrated generator, or "
-        "of one with at most 12 points. generator gives the generator of one period, with its own true values.",
+        "of one with at most 12 points. generator gives the generator of one period, and models "
+        "those of several models of the same rows, with their own true values.",
     )
