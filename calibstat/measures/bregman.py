@@ -180,9 +180,15 @@ def _of_log_odds(u: np.ndarray) -> np.ndarray:
     return np.asarray(expit(u))
 
 
+def _of_spherical(u: np.ndarray) -> np.ndarray:
+    """Return (1 + t) / 2, where u = t / sqrt((1 + t**2) / 2)."""
+    u = np.clip(u, -1, 1)
+    return (1 + u / np.sqrt(2 - u * u)) / 2
+
+
 BRIER = Bregman("brier", np.square, lambda x: 2 * x, _squared_difference)
 LOG_LOSS = Bregman("log_loss", _negative_entropy, _log_odds, _relative_entropy, _of_log_odds)
-SPHERICAL = Bregman("spherical", _length, lambda x: (2 * x - 1) / _length(x), _chord)
+SPHERICAL = Bregman("spherical", _length, lambda x: (2 * x - 1) / _length(x), _chord, _of_spherical)
 SCORES: Mapping[str, Bregman] = MappingProxyType({entry.name: entry for entry in (BRIER, LOG_LOSS, SPHERICAL)})
 
 

@@ -83,7 +83,7 @@ class WeightedCE(Seminorm):
 
     def check(self) -> None:
         of = self.functions
-        degree = is_number(of) and of == int(of) and 0 <= of <= HIGHEST_DEGREE
+        degree = is_number(of) and 0 <= of <= HIGHEST_DEGREE and of == int(of)
         given = isinstance(of, tuple) and len(of) > 0 and all(map(callable, of))
         if not (degree or given):
             raise ValueError(

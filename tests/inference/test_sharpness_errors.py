@@ -62,6 +62,7 @@ def test_of_vectors_row_by_row():
     assert found["sharpness_gap"] == pytest.approx(np.sqrt((gap**2).sum() / (50 * 49)), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
 def test_against_repeated_samples(kernel):
     """The variance of 200 samples over the mean squared standard error is chi-square over 199, within 1e-3 and a tenth.

@@ -76,6 +76,7 @@ def test_the_test_sweeps_again_for_each_draw():
     assert abs(np.mean(own) - np.mean(null)) < 4 * np.std(own) * np.sqrt(2 / 199)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [1, 4])
 def test_level_and_planted_fault(beta):
     """With probability 1/20 a calibrated model is rejected: at most 12 of 100 in all but 1 of 1000 runs; beta 4 is not.

@@ -84,6 +84,7 @@ def covered(functions, claimed, sets=60):
     return sum(interval.low <= claimed <= interval.high for interval in found)
 
 
+@pytest.mark.slow
 def test_intervals_cover():
     """Of 60 intervals of level .95, at least 51 cover in all but 1 of 1000 runs; three times the error is missed."""
     least = 60 - cs.study.most_rejections(0.05, 60, 1e-3)
