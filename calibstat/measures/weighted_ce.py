@@ -11,6 +11,7 @@ from calibstat.bounds.moments import Moments
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.checks import is_number, short
 from calibstat.data.inner_product import inner
+from calibstat.digits import settled
 from calibstat.in_order import first_largest
 from calibstat.measures.kinds.binary_kinds import Seminorm
 from calibstat.measures.kinds.one_pass import OnePass
@@ -106,7 +107,7 @@ class WeightedCE(Seminorm):
             )
         (wrong,) = np.nonzero(~(np.abs(weight) <= 1 + ROUNDING))
         if wrong.size:
-            at = f"{weight[wrong[0]]:.6g} at the prediction {value[wrong[0]]:.6g}"
+            at = f"{settled(weight[wrong[0]]):.6g} at the prediction {settled(value[wrong[0]]):.6g}"
             raise ValueError(f"expected function {k} of weighted_ce to return weights in [-1, 1], found {at}")
         return np.clip(weight, -1, 1)
 

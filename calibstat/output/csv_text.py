@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.digits import settled
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -21,7 +23,7 @@ class SixDigits(float):
     """A number that is written with six significant digits."""
 
     def __str__(self) -> str:
-        return f"{float(self):.6g}"
+        return f"{settled(float(self)):.6g}"
 
 
 def as_csv(frame: pd.DataFrame, number: type[float] = float) -> str:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import Sample, estimate, generators
+from calibstat.digits import settled
 from calibstat.measures.lower_and_upper_distance import contiguous_merging
 from calibstat.papers.parts.grid import FIVE, Grid, Measures
 from calibstat.papers.parts.kernel_estimators import ESTIMATORS
@@ -236,7 +237,7 @@ def draw_table(found: pd.DataFrame) -> Figure:
         x, y, known = properties.index(name), measures.index(measure), not np.isnan(number)
         mark, color = ("✓", "#0072b2") if holds else ("✗" if known else "–", "#d55e00")
         axes.text(x - 0.42, y, mark, color=color, va="center", fontsize=13)
-        axes.text(x - 0.28, y, f"{number:.2g}  {where}" if known else "", va="center", size=7.5)
+        axes.text(x - 0.28, y, f"{settled(number):.2g}  {where}" if known else "", va="center", size=7.5)
     axes.set(xlim=(-0.5, len(properties) - 0.5), ylim=(len(measures) - 0.5, -0.5))
     limits = {name: f"{name}\n({'≥' if name == 'sound' else '≤'} {limit:g})" for name, limit in LIMITS.items()}
     axes.set_xticks(range(len(properties)), list(limits.values()))

@@ -12,6 +12,7 @@ import numpy as np
 
 from calibstat.data.checks import short
 from calibstat.inference.estimate import estimate
+from calibstat.measures.kinds.base import written_options
 from calibstat.study.engine import Data, observed
 from calibstat.study.plain_function import PlainFunction
 from calibstat.study.question import Entry, Question, Row, models_of
@@ -231,8 +232,7 @@ def no_distance() -> float:
 def written(entry: Entry) -> str:
     """Return a measure with its options as it is called."""
     name, options = entry
-    given = ", ".join(f"{option}={value!r}" for option, value in options.items())
-    return f"{name}({given})" if given else f"{name}"
+    return f"{name}({written_options(options)})" if options else f"{name}"
 
 
 def _rank_code(values: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from redraw_pictures import FIGURES, RESULTS, outdated, study_of
-from simulation_files import STUDIES
+from simulation_files import STORED
 
 
 def test_every_picture_shows_the_table_of_its_study():
@@ -13,7 +13,7 @@ def test_every_picture_shows_the_table_of_its_study():
 
 
 def test_every_picture_belongs_to_one_study():
-    assert {study_of(picture) for picture in FIGURES.glob("*.png")} == set(STUDIES)
+    assert {study_of(picture) for picture in FIGURES.glob("*.png")} == set(STORED)
     assert study_of(FIGURES / "groups_power.png") == "groups"
     assert study_of(FIGURES / "grouping.png") == "grouping"
 
