@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 from small_rows import KINDS, N, classes, events, many_classes, many_rows, rows_of
+from spellings import arguments
 
 import calibstat as cs
 
 RNG = 7
-LENSES: dict[str, dict[str, Any]] = {
-    "top_label": {"lens": "top_label"},
-    "one_class(1)": {"lens": cs.lenses.one_class(1)},
-    "class_wise": {"lens": "class_wise"},
-    "class_wise mean": {"lens": "class_wise", "reduce": "mean"},
-    "class_wise max": {"lens": "class_wise", "reduce": "max"},
-    "canonical": {"lens": "canonical"},
+LENSES = {
+    "top_label": "lens='top_label'",
+    "one_class(1)": "lens=cs.lenses.one_class(1)",
+    "class_wise": "lens='class_wise'",
+    "class_wise mean": "lens='class_wise', reduce='mean'",
+    "class_wise max": "lens='class_wise', reduce='max'",
+    "canonical": "lens='canonical'",
 }
 CHEAPER = {"lower_distance": {"grid": 100}}
 OPTIONS: dict[str, list[dict[str, Any]]] = {  # of measures, that take other paths through the code than the defaults
@@ -224,7 +225,8 @@ def _asked() -> Iterator[tuple[str, str, str, str, Call]]:
                 for kind in KINDS:
                     for question, call in verbs(outcome, both, rows_of(kind), asked).items():
                         yield question, measure, data, kind, call
-        for lens, through in LENSES.items():
+        for lens, words in LENSES.items():
+            through = arguments(words)
             for data, (outcome, both) in several.items():
                 if data == "over-confident" or plainly:
                     for kind in KINDS:
@@ -236,7 +238,7 @@ def _asked() -> Iterator[tuple[str, str, str, str, Call]]:
         for question, call in plain_verbs(y, prob, asked).items():
             yield question, measure, "tied", "plain", call
         for lens in ("class_wise mean", "canonical") if plainly else ():
-            through = {**asked, **LENSES[lens]}
+            through = {**asked, **arguments(LENSES[lens])}
             for question, call in more_verbs(label, vectors, {}, through).items():
                 yield question, measure, f"over-confident {lens}", "plain", call
             for question, call in plain_verbs(label, vectors, through).items():
@@ -248,7 +250,7 @@ def _asked() -> Iterator[tuple[str, str, str, str, Call]]:
                     yield question, measure, "many rows", kind, call
         if measure in OF_MANY_CLASSES:
             for lens in ("class_wise mean", "class_wise max", "canonical"):
-                for question, call in verbs(*many_classes(), {}, {**asked, **LENSES[lens]}).items():
+                for question, call in verbs(*many_classes(), {}, {**asked, **arguments(LENSES[lens])}).items():
                     yield question, measure, f"many classes {lens}", "plain", call
         summary = cs.Sample.from_rows(y, prob[0])
         for question in ("test", "honest", "percentile"):

@@ -1,4 +1,4 @@
-"""Statistics for calibrated probabilities: measures, exact tests, honest intervals, reliability diagrams."""
+"""Statistics for calibrated probabilities: measures, exact tests, honest intervals, diagrams, studies of measures."""
 
 import ast
 from importlib import import_module

@@ -51,16 +51,16 @@ def announcer(whole: int, what: str) -> Callable[[int], None]:
         left = (now - warm) * (whole - done) / (done - first)
         foretold = now - began + left
         if said is None and foretold >= LONG:
-            logger.warning("about %s for %s", _in_words(foretold), what)
+            logger.warning("about %s for %s", in_words(foretold), what)
             said = now
         elif said is not None and now - said >= max(OFTEN, foretold / LINES):
-            logger.warning("%.0f %% done, about %s left", 100 * done / whole, _in_words(left))
+            logger.warning("%.0f %% done, about %s left", 100 * done / whole, in_words(left))
             said = now
 
     return part_done
 
 
-def _in_words(seconds: float) -> str:
+def in_words(seconds: float) -> str:
     """Write a time to two digits."""
     if seconds < 100:
         return f"{float(f'{seconds:.2g}'):.0f} s"

@@ -36,6 +36,10 @@ QUESTIONS = {  # words of a question, and the pages of which one has to be found
     "compare two models": ("comparing",),
     "repeated patients": ("clusters",),
     "CORP diagram": ("reliability", "gallery/plot_forecaster_corp"),
+    "Monte Carlo study": ("studies", "gallery/plot_study"),
+    "simulate data known truth": ("gallery/plot_generators", "studies"),
+    "consistency resampling": ("tests", "from-uu-sml"),
+    "papers disagree": ("five-papers",),
     "install": ("index",),
     "cite": ("index",),
 }

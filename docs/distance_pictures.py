@@ -1,6 +1,6 @@
 """Draw the pictures of distances.md: ``python docs/distance_pictures.py``.
 
-The two curves are those of ``calibstat study simulations/distances.py``, from its table in simulations/results.
+The two curves are those of ``calibstat study distances``, from its table in simulations/results.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ import numpy as np
 import pandas as pd
 
 import calibstat as cs
+from calibstat.papers import distances
 from calibstat.plots.style import PALETTE
-from calibstat.study.study_file import load_module
 
 IMAGES = Path(__file__).parent / "images"
 SIMULATIONS = Path(__file__).parent.parent / "simulations"
 TABLE = SIMULATIONS / "results" / "distances.csv"
-distances = load_module(SIMULATIONS / "distances.py")
 ALPHA = 0.2
 BLUE, ORANGE = PALETTE[:2]
 LOW, HIGH, RARE = 0.5 - ALPHA, 0.5 + ALPHA, ALPHA / (1 + 2 * ALPHA)

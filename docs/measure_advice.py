@@ -12,6 +12,14 @@ ADVICE = {  # name: when to use it, when not
         "for a number that is an upper bound of a distance from calibration, whatever the predictions.",
         "for a small number: it is never below the width of a bin, for a calibrated model too.",
     ),
+    "sweep_ce": (
+        "for a binned error whose number of bins nobody chooses, to agree with a paper that has it.",
+        "if you need an interval: the outcomes choose its bins.",
+    ),
+    "weighted_ce": (
+        "if you know beforehand how the errors may depend on the prediction, and can write it as functions.",
+        "without such knowledge: what no function of the list describes is missed.",
+    ),
     "ece_debiased": (
         "for an estimate of the binned error whose square is not biased upwards by noise.",
         "where a negative number confuses readers, or for predictions in clusters.",

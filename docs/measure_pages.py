@@ -18,7 +18,8 @@ from study_pages import studies_table, studies_toctree
 
 import calibstat as cs
 
-SIMULATIONS = Path(__file__).parent.parent / "simulations"
+PROJECT = Path(__file__).parent.parent
+SIMULATIONS = PROJECT / "simulations"
 RESULTS = SIMULATIONS / "results"
 CLAIMS = {
     "complete": "zero in the population if the model is calibrated",
@@ -40,7 +41,7 @@ KINDS = {
     "ClassesInClusters": "several classes, clusters",
     "PairOfClassesInClusters": "two models, several classes, clusters",
 }
-PENDING = "*No results are stored yet: run `calibstat study simulations/{name}.py` to make them.*"
+PENDING = "*No results are stored yet: run `calibstat study {study}` to make them.*"
 
 
 def is_multiclass(entry: type[cs.Measure]) -> bool:
@@ -113,7 +114,7 @@ def sizes_table() -> str:
     """Show how often the tests reject calibrated models, the most of any predictions in the stored study."""
     path = RESULTS / "size.csv"
     if not path.exists():
-        return PENDING.format(name="size")
+        return PENDING.format(study="simulations/size.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -133,7 +134,7 @@ def approximate_tests_table() -> str:
     """Show how often the approximate tests reject what is true, from the stored study."""
     path = RESULTS / "approximate_tests.csv"
     if not path.exists():
-        return PENDING.format(name="approximate_tests")
+        return PENDING.format(study="simulations/approximate_tests.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -160,7 +161,7 @@ def coverage_table() -> str:
     """Show how often the intervals cover the truth, from the stored study."""
     path = RESULTS / "coverage.csv"
     if not path.exists():
-        return PENDING.format(name="coverage")
+        return PENDING.format(study="simulations/coverage.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -185,7 +186,7 @@ def widths_table() -> str:
 
     found = pd.read_csv(path, comment="#") if path.exists() else pd.DataFrame()
     if "sd_estimate" not in found:
-        return PENDING.format(name="coverage")
+        return PENDING.format(study="simulations/coverage.py")
     far = load_module(SIMULATIONS / "coverage.py").widths(found)
     rows = [
         [*names, f"{ratio.mean():.2f}", f"{ratio.max():.2f}", len(ratio)]
@@ -199,7 +200,7 @@ def worst_case_table() -> str:
     """Show the worst that the search has found of every interval, from the stored study."""
     path = RESULTS / "worst_case.csv"
     if not path.exists():
-        return PENDING.format(name="worst_case")
+        return PENDING.format(study="simulations/worst_case.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -218,7 +219,7 @@ def equivalence_table() -> str:
     """Show how often margins are claimed, at the boundary and of calibrated models, from the stored study."""
     path = RESULTS / "equivalence.csv"
     if not path.exists():
-        return PENDING.format(name="equivalence")
+        return PENDING.format(study="simulations/equivalence.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -239,7 +240,7 @@ def planning_table() -> str:
     """Show the measured powers of detectable effects and sample sizes with a stated power of .8, from the study."""
     path = RESULTS / "planning.csv"
     if not path.exists():
-        return PENDING.format(name="planning")
+        return PENDING.format(study="simulations/planning.py")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -265,12 +266,11 @@ def distances_table() -> str:
     """Show which measure is continuous, complete, sound and estimable, from the stored study."""
     path = RESULTS / "distances.csv"
     if not path.exists():
-        return PENDING.format(name="distances")
+        return PENDING.format(study="distances")
     import pandas as pd
 
-    from calibstat.study.study_file import load_module
+    from calibstat.papers import distances
 
-    distances = load_module(SIMULATIONS / "distances.py")
     found = distances.judge(pd.read_csv(path, comment="#"))
     cells = {
         (row.measure, row.property): f"{'✓' if row.holds else '✗'} {row.number:.2g} ({row.where})"
@@ -280,6 +280,13 @@ def distances_table() -> str:
     }
     rows = [[measure, *(cells[measure, name] for name in distances.LIMITS)] for measure in found["measure"].unique()]
     return f"{source(path)}\n\n{rows_of(['measure', *distances.LIMITS], rows)}"
+
+
+def how_good() -> str:
+    """Take the section about studies of measures from the README, with links from this folder."""
+    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+    section = readme[readme.index("## How good is a measure?") :].partition("\n## ")[0]
+    return section.strip().replace("](docs/", "](")
 
 
 def source(path: Path) -> str:
@@ -301,6 +308,7 @@ MARKERS = {
     "equivalence": equivalence_table,
     "planning": planning_table,
     "distances": distances_table,
+    "how_good": how_good,
 }
 
 

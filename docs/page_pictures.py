@@ -1,6 +1,6 @@
 """Draw pictures of pages: ``python docs/page_pictures.py``.
 
-A picture is the last one that the examples of its page draw above it, as ``ax``.
+A picture is the last one that the examples of its page draw above it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from calibstat.cli.demo import predictions
 
 DOCS = Path(__file__).parent
 DRAWN = {
+    "../README": "how_good",
     "monitoring": "monitor",
     **{
         page: page.replace("-", "_")
@@ -46,13 +47,13 @@ DRAWN = {
 
 def drawn_by_examples(page: str, picture: str) -> plt.Figure:
     """Run the examples of a page up to its picture, and return the last figure that they draw."""
-    text = (DOCS / f"{page}.md").read_text(encoding="utf-8").partition(f"](images/{picture}.png)")[0]
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8").partition(f"images/{picture}.png)")[0]
     names: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # examples show some
         for example in doctest.DocTestParser().get_examples(text):
             exec(example.source, names)
-    return names["ax"].figure
+    return plt.figure(plt.get_fignums()[-1])
 
 
 def first_picture() -> plt.Figure:

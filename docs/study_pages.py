@@ -22,7 +22,7 @@ PAGES = {page.stem: page for page in sorted(FINDINGS.glob("*.md"))}
 FIGURE = re.compile(r"^!\[([^\]]*)\]\(([^)]*)\)$", flags=re.MULTILINE)
 LINK = re.compile(r"\[([^\]]*)\]\(([^)#:]+)(#[^)]*)?\)")
 ROW = re.compile(
-    r"^\| (.*?) \| \[(\w+)\]\(\w+\.py\), (.*?) \| \[(<img .*?>)\].*? \| (.*?) \| (.*?) \|$", flags=re.MULTILINE
+    r"^\| (.*?) \| \[(\w+)\]\([\w/.]+\.py\), (.*?) \| \[(<img .*?>)\].*? \| (.*?) \| (.*?) \|$", flags=re.MULTILINE
 )
 AT_LENGTH = re.compile(r" \(\[at length\]\([^)]*\)\)")
 

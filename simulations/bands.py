@@ -20,12 +20,11 @@ import numpy as np
 from calibstat import Sample, reliability
 from calibstat.generators.simulator import drawing
 from calibstat.inference.bands.reliability_diagrams import Reliability
+from calibstat.papers.parts.promises import CONFIDENCE, COVERAGE, more_often
 from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study
 from calibstat.study.engine import Cells, Models, compute
 from calibstat.study.question import rate_of
-
-from .parts.promises import CONFIDENCE, COVERAGE, more_often
 
 if TYPE_CHECKING:
     import pandas as pd

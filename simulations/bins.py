@@ -25,10 +25,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat import generators
+from calibstat.papers.parts.grid import Grid, Measures
 from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study
-
-from .parts.grid import Grid, Measures
 
 if TYPE_CHECKING:
     import pandas as pd

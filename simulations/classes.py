@@ -17,10 +17,9 @@ import numpy as np
 
 from calibstat import generators, lenses
 from calibstat.generators import MulticlassGenerator
+from calibstat.papers.parts.grid import Grid, Measures
+from calibstat.papers.parts.promises import CONFIDENCE, COVERAGE, FALSE_ALARM
 from calibstat.study import Study, most_rejections, plot
-
-from .parts.grid import Grid, Measures
-from .parts.promises import CONFIDENCE, COVERAGE, FALSE_ALARM
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from calibstat import generators
+from calibstat.papers.parts.grid import Grid, Measures
+from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study, plot
-
-from .parts.grid import Grid, Measures
-from .parts.promises import more_often
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,9 +106,13 @@ def atoms(probability: Any, chance: Any, first: Any, second: Any) -> Atoms:
     return Atoms(*(tuple(part.tolist()) for part in parts))
 
 
-def rare() -> dict[str, Atoms]:
-    """Return two models that predict one number for every row, half and one and a half times the prevalence of .02."""
-    return {"prevalence .02, too low and too high": atoms([1], [0.02], [0.01], [0.03])}
+def rare(n: int) -> dict[str, Atoms]:
+    """Return two models that predict one number for every row, half and one and a half times the prevalence."""
+    prevalence = {"prevalence .02": 0.02, "3 events": 3 / n, "10 events": 10 / n}
+    return {
+        f"{label}, too low and too high": atoms([1], [chance], [0.5 * chance], [1.5 * chance])
+        for label, chance in prevalence.items()
+    }
 
 
 def hard(measure: str, n: int, **options: Any) -> dict[str, Atoms]:
@@ -252,7 +255,7 @@ def grids(quick: bool) -> list[Grid]:
         *(
             {**shared, "generators": pairs, "measures": {name: MEASURES[name]}, "n": [n], **many}
             for name in (HARD[:1] if quick else HARD)
-            for n, pairs in ((100, rare()), (1000, rare() | hard(name, 1000, **MEASURES[name][1])))
+            for n, pairs in ((100, rare(100)), (1000, rare(1000) | hard(name, 1000, **MEASURES[name][1])))
         ),
     ]
 

@@ -18,15 +18,15 @@ import numpy as np
 from calibstat import generators
 from calibstat.generators.generator import Generator
 from calibstat.measures.kinds.registry import find_measure, is_affordable
+from calibstat.papers.parts.grid import FIVE, Grid, Measures, every_measure
+from calibstat.papers.parts.promises import CONFIDENCE, missed_too_often
 from calibstat.study import Study
 from calibstat.study import plot as plot_study
 from calibstat.study.question import rate_of
 
 from .parts.cases import Case
 from .parts.finite_populations import REAL, RealRows
-from .parts.grid import FIVE, Grid, Measures, every_measure
 from .parts.hard_cells import at_ends, at_noise, few_clusters, rare, rival_classes, waves
-from .parts.promises import CONFIDENCE, missed_too_often
 from .parts.search import Counts, Recipe, recipes
 from .parts.sun import sun_interval
 
@@ -41,6 +41,7 @@ REPLICATES = 1000
 SLOW = ("smooth_ece",)  # not with the most rows
 MOST_ASKED = ("ece", "ks", "kuiper", "kernel_ce", "smooth_ce", "brier", "log_loss")  # others in a part of the data sets
 LESS = 0.1
+ALONE: Measures = {"weighted_ce": ("weighted_ce", {})}  # what no loop over all measures asks
 WIDE, WIDEST = 1.5, 2.2  # on average, and in each cell, times the width of a normal interval
 FAR = 3  # standard deviations of the estimate, beyond which the truth is far from 0
 Row = dict[str, Any]
@@ -77,7 +78,7 @@ def with_ends() -> dict[str, Any]:
 def honest_measures() -> Measures:
     """Return the measures that have an honest interval."""
     every = every_measure()
-    return {label: (name, o) for label, (name, o) in every.items() if find_measure(name, o).has_form}
+    return {label: (name, o) for label, (name, o) in every.items() if find_measure(name, o).has_form} | ALONE
 
 
 def often(measures: Measures) -> Measures:
@@ -111,7 +112,7 @@ def grids(quick: bool) -> list[Grid]:
     }
     found: list[Grid] = []
     for n in ROWS[:1] if quick else ROWS:
-        asked = {label: each for label, each in honest.items() if is_affordable(each[0], n)}
+        asked = {label: each for label, each in honest.items() if label in ALONE or is_affordable(each[0], n)}
         if n == max(ROWS):
             asked = {label: each for label, each in asked.items() if each[0] not in SLOW}
         here = some(models(), "calibrated", "rare .01, a third") if quick else models()

@@ -29,6 +29,7 @@ import numpy as np
 import calibstat as cs
 from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
+from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
 from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
@@ -37,7 +38,6 @@ from .parts import folds_in_the_limit as limits
 from .parts.ends_in_the_limit import MEASURES, TAIL
 from .parts.fold_ends import difference, errors, fold_tests, fresh_end, reach, upper_ends
 from .parts.learners import LEARNERS, PAIRS, RARE_PAIRS, SMOOTH, Learner, Predict
-from .parts.promises import more_often
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,12 +22,12 @@ import numpy as np
 
 import calibstat as cs
 from calibstat import generators
+from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study, plot
 from calibstat.study.engine import Cells, compute
 from calibstat.study.question import rate_of
 
 from .parts.fixed_predictions import FixedPredictions, quantiles
-from .parts.promises import more_often
 
 if TYPE_CHECKING:
     import pandas as pd

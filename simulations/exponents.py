@@ -26,12 +26,11 @@ import numpy as np
 
 import calibstat as cs
 from calibstat.generators.simulator import drawing
-from calibstat.measures.distances import contiguous_merging
+from calibstat.measures.lower_and_upper_distance import contiguous_merging
+from calibstat.papers.parts.grid import Measures
 from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
-
-from .parts.grid import Measures
 
 if TYPE_CHECKING:
     import pandas as pd

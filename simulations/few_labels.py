@@ -22,11 +22,11 @@ import numpy as np
 import calibstat as cs
 from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
+from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
 from calibstat.study.kept_rows import Row, kept
 
 from .parts.judges import JUDGES, MODELS, OTHERS, USELESS, Population, few_labels, population, random_population
-from .parts.promises import more_often
 from .parts.rectified_ends import Asked
 
 if TYPE_CHECKING:

@@ -18,10 +18,9 @@ import numpy as np
 
 import calibstat as cs
 from calibstat.generators.simulator import drawing
+from calibstat.papers.parts.promises import more_often
 from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
-
-from .parts.promises import more_often
 
 if TYPE_CHECKING:
     import pandas as pd

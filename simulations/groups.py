@@ -24,14 +24,14 @@ import numpy as np
 import calibstat as cs
 from calibstat import generators
 from calibstat.inference.auditing.audit_results import Audit
+from calibstat.papers.parts.grid import FIVE
+from calibstat.papers.parts.promises import CONFIDENCE, MORE_MISSES, more_often
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
 from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
 
-from .parts.grid import FIVE
 from .parts.group_rules import INSTALLED, LEFT_OUT, LEVEL, MCGRAD, MIN_ROWS, holm, masks_of, mcgrad
-from .parts.promises import CONFIDENCE, MORE_MISSES, more_often
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.generators.simulator import drawing
+from calibstat.papers.parts.grid import Grid, Measures
 from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
 
 from .parts.digits import CLASSES, HELD_OUT, NoisyDigits
-from .parts.grid import Grid, Measures
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,13 +26,13 @@ from calibstat.generators import Generator, calibrated, shift, stream
 from calibstat.monitoring.confidence_sequence import running_mean
 from calibstat.monitoring.directions import DIRECTIONS
 from calibstat.monitoring.evidence import log_evidence, stream_weights
+from calibstat.papers.parts.promises import FALSE_ALARM, more_often
 from calibstat.study import Study
 from calibstat.study.question import rate_of
 
 from .parts.delays import ARL, Family, answers, families
 from .parts.monitoring_pictures import figures
 from .parts.period_sums import Columns, cox_limit, cox_statistic, first_time, monitored, period_sums
-from .parts.promises import FALSE_ALARM, more_often
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,6 +1,6 @@
 """Do the tables of papers show what is known, and is their order of recalibrations the same for other networks?
 
-The study that is installed with calibstat, papers/tables.py, is asked about three kinds of models. Of models with 100
+The installed study `tables` is asked about three kinds of models. Of models with 100
 and 1000 classes whose truth is known, logits of a calibrated model times 1.5, the errors in the population are beside
 the estimates, before temperature scaling and after it: after it the model is the calibrated one at 1.5 divided by the
 temperature that was fitted. Ten networks with 25 to 400 neurons and other starts are fitted to half of the digits of
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators
-from calibstat.papers.agreement import AGREEMENTS, PROPERTIES
-from calibstat.papers.prediction_files import PredictionFile
-from calibstat.papers.recalibrations import BEFORE, RECALIBRATIONS, option_name
+from calibstat.papers.parts.agreement import AGREEMENTS, PROPERTIES
+from calibstat.papers.parts.prediction_files import PredictionFile
+from calibstat.papers.parts.recalibrations import BEFORE, RECALIBRATIONS, option_name
 from calibstat.papers.tables import EVERY, OPTIONS, Drawn, found_in
 from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.papers.parts.promises import MORE_MISSES, more_often
 from calibstat.study import Study
 from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
 
 from .parts.peer_answers import ANSWERS, Answer, answer, versions
 from .parts.peer_truths import Population, populations, truth
-from .parts.promises import MORE_MISSES, more_often
 
 if TYPE_CHECKING:
     import pandas as pd

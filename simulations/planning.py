@@ -19,10 +19,9 @@ import numpy as np
 
 import calibstat as cs
 from calibstat.inference.power.alternatives import FAMILIES, Family
+from calibstat.papers.parts.promises import FALSE_ALARM
 from calibstat.study import Study, most_rejections
 from calibstat.study.question import rate_of
-
-from .parts.promises import FALSE_ALARM
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.papers.parts.grid import DEFAULT
+from calibstat.papers.parts.promises import FALSE_ALARM
 from calibstat.resampling import Draws, key_of
 from calibstat.study import Study
 from calibstat.study.kept_rows import Row, kept
@@ -35,9 +37,7 @@ from .parts.alternatives import (
     truth,
 )
 from .parts.blind_spots import BLIND, blind_designs
-from .parts.grid import DEFAULT
 from .parts.losses import draw_alternatives, draw_losses, draw_numbers, summary
-from .parts.promises import FALSE_ALARM
 from .parts.tests_on_offer import Drawing, Offered, on_offer
 
 if TYPE_CHECKING:

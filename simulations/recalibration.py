@@ -27,9 +27,9 @@ from calibstat.data.clipping import needed
 from calibstat.generators.simulator import drawing
 from calibstat.inference.gce_family import NAMES
 from calibstat.inference.summarize import MEASURES, SCORES
-from calibstat.papers.agreement import AGREEMENTS, PROPERTIES, agreement_rows, gce_rows
-from calibstat.papers.prediction_files import read_predictions
-from calibstat.papers.recalibrations import (
+from calibstat.papers.parts.agreement import AGREEMENTS, PROPERTIES, agreement_rows, gce_rows
+from calibstat.papers.parts.prediction_files import read_predictions
+from calibstat.papers.parts.recalibrations import (
     BEFORE,
     RANKED,
     RECALIBRATIONS,
@@ -39,7 +39,7 @@ from calibstat.papers.recalibrations import (
     questions,
     recalibrated,
 )
-from calibstat.papers.splits import averaged
+from calibstat.papers.parts.splits import averaged
 from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study
 
@@ -63,7 +63,7 @@ def table(*, quick: bool, n_jobs: int | None = None, data: Sequence[Path] = ()) 
     from joblib import Parallel, delayed
 
     if len(data) > 1:
-        raise ValueError(f"expected one file, found {len(data)}; the study papers/tables.py takes several")
+        raise ValueError(f"expected one file, found {len(data)}; the installed study tables takes several")
     y, p = read_predictions(data[0]) if data else DIGITS.sample(HELD_OUT, SEED)
     splits, n_resamples = (2, 19) if quick else (20, 119)
     seeds = np.random.SeedSequence(SEED).spawn(splits)

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import calibstat as cs
+from calibstat.papers.parts.promises import MORE_MISSES, more_often
 from calibstat.study import Study
 from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
 
-from .parts.promises import MORE_MISSES, more_often
 from .parts.rows_of_classes import Rows, tilted, truth
 
 if TYPE_CHECKING:

@@ -17,12 +17,11 @@ import numpy as np
 from calibstat import Sample, calibration_test, generators
 from calibstat.generators.generator import Generator
 from calibstat.inference import smaller_than_chance
+from calibstat.papers.parts.grid import BINNED, DEFAULT, FIVE, Grid, every_test
+from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study, plot
 from calibstat.study.engine import Cells, compute
 from calibstat.study.question import rate_of
-
-from .parts.grid import BINNED, DEFAULT, FIVE, Grid, every_test
-from .parts.promises import more_often
 
 if TYPE_CHECKING:
     import pandas as pd

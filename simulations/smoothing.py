@@ -26,8 +26,8 @@ import numpy as np
 import calibstat as cs
 from calibstat.data.clipping import needed
 from calibstat.generators.simulator import drawing
-from calibstat.papers.prediction_files import read_predictions
-from calibstat.papers.recalibrations import BEFORE, RECALIBRATIONS, REPLACED, fitted_to, recalibrated
+from calibstat.papers.parts.prediction_files import read_predictions
+from calibstat.papers.parts.recalibrations import BEFORE, RECALIBRATIONS, REPLACED, fitted_to, recalibrated
 from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute

@@ -28,13 +28,13 @@ import numpy as np
 
 from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
+from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
 from calibstat.study.kept_rows import kept
 
 from .parts import squares_in_the_limit as limits
 from .parts import squares_of_clusters as clusters
 from .parts.pairs_of_models import changed, made_equal, random_pair, random_rows
-from .parts.promises import more_often
 from .parts.search import MORE_ON_ONE_SIDE
 from .parts.squares_of_kinds import PairOfKinds
 

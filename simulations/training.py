@@ -195,7 +195,7 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
     import pandas as pd
     from joblib import Parallel, delayed
 
-    starts, most, n_resamples = (2, 20, 19) if quick else (STARTS, MOST_PASSES, 499)
+    starts, most, n_resamples = (2, 20, 99) if quick else (STARTS, MOST_PASSES, 499)
     names, seeds = (list(RECIPES)[::4], 2) if quick else (list(RECIPES), SEEDS)
     parallel = Parallel(n_jobs=n_jobs)
     first = parallel(delayed(kept_part)(store, "during", (start, most, n_resamples)) for start in range(1, starts + 1))

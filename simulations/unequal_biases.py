@@ -17,11 +17,10 @@ import numpy as np
 
 import calibstat as cs
 from calibstat.generators.simulator import drawing
+from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
 from calibstat.study.question import rate_of
-
-from .parts.promises import more_often
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,11 +25,11 @@ from calibstat.bounds.curves.curve_interval import CurveBound
 from calibstat.bounds.curves.curve_shapes import Shape, shape_of
 from calibstat.bounds.curves.runs_of_rows import Runs
 from calibstat.generators.simulator import drawing
+from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
 from calibstat.study.kept_rows import kept
 
 from .parts.hard_curves import EXPONENTS, Rows, changed, predictions
-from .parts.promises import more_often
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibstat import MEASURES
+from calibstat.papers.parts.promises import CONFIDENCE, MORE_MISSES, more_often
 from calibstat.study import Study
 from calibstat.study.kept_rows import kept
 
-from .parts.promises import CONFIDENCE, MORE_MISSES, more_often
 from .parts.search import MORE_ON_ONE_SIDE, NO_DIFFERENCE, Effort, Recipe, Row, recipes, search
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import calibstat as cs
+from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
 from calibstat.study.question import rate_of
 
 from .parts.fixed_predictions import FixedVectors
-from .parts.promises import more_often
 
 if TYPE_CHECKING:
     import pandas as pd

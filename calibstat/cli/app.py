@@ -20,6 +20,7 @@ from calibstat.cli.descriptions import (
     summarize_models,
     validate_models,
 )
+from calibstat.cli.listings import list_generators, list_measures
 from calibstat.cli.monitoring import monitor_stream
 from calibstat.cli.options import (
     ClusterColumn,
@@ -42,9 +43,9 @@ from calibstat.cli.planning import find_power, find_sample_size
 from calibstat.cli.printed_tables import (
     table,
     table_of_bins,
-    table_of_measures,
     table_of_models,
     table_of_pairs,
+    table_of_studies,
 )
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.recalibrating import recalibrate_predictions
@@ -72,9 +73,9 @@ def calibstat(
         bool, typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Is this model calibrated?
+    """Is this model calibrated? How good is a measure of its error?
 
-    Measures, exact tests and honest intervals for predicted probabilities.
+    Measures, exact tests and honest intervals for predicted probabilities, and studies of data whose truth is known.
     """
 
 
@@ -94,27 +95,6 @@ def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
         results = {model.name: model.test for model in models}
         said: list[str | Table] = [*sentences, shown, written(out, saved), caution.short]
         return Answer(said, details=[*details, *caution.full], results=results)
-
-
-def list_measures() -> Answer:
-    """List the measures and their options."""
-    from calibstat.measures import MEASURES
-    from calibstat.measures.kinds.registry import binary_measures, multiclass_measures
-
-    both = [name for name in binary_measures() if name in multiclass_measures()]
-    said: list[str | Table] = [
-        table_of_measures(),
-        "Honest intervals cover near calibration too, if either outcome is observed at least ten times. For other "
-        "intervals see --method.",
-        "Binary measures use one predicted probability per row. Multiclass measures use the predicted probabilities of "
-        "all classes together, without --lens or with canonical, groups or top_k; so do "
-        f"{' and '.join(both)} with these lenses.",
-    ]
-    results = {
-        name: {"title": entry.info.title, "bounds": entry.info.bounds, "options": entry.defaults()}
-        for name, entry in MEASURES.items()
-    }
-    return Answer(said, results=results)
 
 
 def warm() -> None:
@@ -321,16 +301,28 @@ def one_number(lens: str | None) -> str | None:
     return "mean" if lens == "class_wise" else None
 
 
+LISTED = (
+    "Run one with calibstat study NAME; with --quick, a small grid, each takes at most half a minute. Times are "
+    "on two cores. Results are "
+    "written to the current folder. Your own studies are files: calibstat study FILE.py."
+)
+
+
 def run_study(
-    file: Annotated[
-        Path,
+    study: Annotated[
+        str | None,
         typer.Argument(
-            metavar="FILE", help="A Python file with study = Study(...), or papers/tables.py, which calibstat has."
+            metavar="STUDY",
+            help="The name of an installed study, or a Python file with study = Study(...). Without it: a list.",
         ),
-    ],
+    ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder to write to. Default: the folder of the file."),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder to write to. Default: the folder of the file; of an installed study the current folder.",
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small grid with few data sets.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped run.")] = False,
@@ -344,23 +336,32 @@ def run_study(
         typer.Option("--set", metavar="NAME=VALUE", help="An option of the study, such as splits=20. Repeatable."),
     ] = None,
 ) -> None:
-    """Run a study of simulated data.
+    """Run a study of simulated data, or list installed ones.
 
-    Write its table and pictures, and fail if a guarantee is violated.
+    Write its table to the folder results and its pictures to the folder figures, and fail if a guarantee is violated.
     """
     with one_line_errors():
+        from calibstat.progress import in_words
         from calibstat.study import load_study
         from calibstat.study.study_options import assignments
 
-        study = load_study(file)
-        out = study.home if out is None else out
-        hours = "" if quick or study.runtime_hours is None else f" About {study.runtime_hours:g} hours on two cores."
-        say(study.question + hours)
-        chosen = assignments(settings or [])
-        frame, saved = study.run(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data or [], options=chosen)
+        if study is None:
+            given = {"--out": out, "--quick": quick, "--resume": resume, "--data": data, "--set": settings}
+            beside = [name for name, value in {**given, "--n-jobs": n_jobs != 1}.items() if value]
+            if beside:
+                raise ValueError(f"expected the name or the file of a study beside {beside[0]}, found none")
+            say(table_of_studies(), LISTED)
+            return
+        chosen = load_study(study)
+        out = chosen.home if out is None else out
+        hours = chosen.runtime_hours
+        how_long = "" if quick or data or hours is None else f" About {in_words(3600 * hours)} on two cores."
+        say(chosen.question + how_long)
+        asked = assignments(settings or [])
+        frame, saved = chosen.run(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data or [], options=asked)
         say(f"Written to {place(out)}: {', '.join(str(path.relative_to(out)) for path in saved)}.")
-        if study.violations is not None:
-            rows = study.violations(frame)
+        if chosen.violations is not None:
+            rows = chosen.violations(frame)
             if len(rows):
                 say(f"The guarantee is violated in {len(rows)} of {len(frame)} rows:", rows.to_string(index=False))
                 raise typer.Exit(1)
@@ -385,6 +386,7 @@ QUESTIONS = {
     "power": find_power,
     "sample-size": find_sample_size,
     "measures": list_measures,
+    "generators": list_generators,
 }
 for name, command in QUESTIONS.items():
     app.command(name)(prints_answer(command))

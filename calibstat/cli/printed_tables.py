@@ -1,4 +1,4 @@
-"""Printed tables: tests, classes, bins, measures, models and their differences."""
+"""Printed tables: tests, classes, bins, models and their differences."""
 
 from __future__ import annotations
 
@@ -80,26 +80,6 @@ def table_of_bins(equivalence: Equivalence) -> Table:
     return grid
 
 
-def table_of_measures() -> Table:
-    """Make the table of all measures, binary ones first."""
-    from calibstat.measures import MEASURES, MulticlassMeasure
-
-    grid = table("Name", "Measure, options with their defaults", "Range", "Interval")
-    for multiclass, title in ((False, "Binary measures"), (True, "Multiclass measures")):
-        grid.add_section()
-        grid.add_row(Text(title, style="bold"))
-        for name, entry in MEASURES.items():
-            if issubclass(entry, MulticlassMeasure) == multiclass:
-                low, high = entry.info.bounds
-                defaults = entry.defaults().items()
-                options = Text("\n".join(f"{option}={default!r}" for option, default in defaults), "dim")
-                about = Text("\n").join([Text(entry.info.title), *([options] if options else [])])
-                grid.add_row(name, about, f"{low:g} to {high:g}", "honest" if entry().has_form else "–")
-    for column in grid.columns:
-        column.no_wrap = not str(column.header).startswith("Measure")
-    return grid
-
-
 def table_of_models(comparison: Comparison) -> Table:
     """Make the table of estimates, model by model."""
     from calibstat.output.wording import number
@@ -121,4 +101,18 @@ def table_of_pairs(comparison: Comparison) -> Table:
         ends = "–" if comparison.method == "swap" else f"{number(comparison.low[i])} to {number(comparison.high[i])}"
         row = [f"{a} − {b}", number(comparison.difference[i]), ends, p_text(comparison.pvalue[i])]
         grid.add_row(*row, *([p_text(comparison.pvalue_adjusted[i])] if several else []))
+    return grid
+
+
+def table_of_studies() -> Table:
+    """Make the list of the studies that are installed: what each asks, of which data, and how long it takes."""
+    from calibstat.progress import in_words
+    from calibstat.study.study_file import installed_names, load_study
+
+    grid = table("Study", "Question", "Data", ">Full run")
+    for name in installed_names():
+        study = load_study(name)
+        hours = study.runtime_hours
+        data = "simulated, or --data" if study.takes_data else "simulated"
+        grid.add_row(name, study.question, data, "" if hours is None else in_words(3600 * hours))
     return grid

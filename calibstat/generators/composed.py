@@ -213,8 +213,8 @@ class groups(Generator):
 
     def _parts(self, distortions: Sequence[Distortion]) -> list[Part]:
         return [
-            replace(part, share=weight * part.share)
-            for weight, family in self.members.values()
+            replace(part, share=weight * part.share, group=name)
+            for name, (weight, family) in self.members.items()
             for part in family._parts(distortions)
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,3 +63,16 @@ class Distortion:
         if not self.s_shape:
             return x
         return x + np.log1p(self.s_shape * np.sinc(4 * expit(x))) - np.log1p(self.s_shape * np.sinc(4 * expit(-x)))
+
+
+def distort(p: np.ndarray, distortions: Sequence[Distortion]) -> np.ndarray:
+    """Return predictions after distortions; without any they are not rounded."""
+    from scipy.special import expit, logit
+
+    if not distortions:
+        return p
+    with np.errstate(divide="ignore"):
+        odds = logit(p)
+    for distortion in distortions:
+        odds = distortion.apply(odds)
+    return np.asarray(expit(odds))

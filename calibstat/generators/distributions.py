@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from inspect import isfunction
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
@@ -254,9 +255,9 @@ def find_distribution(distribution: Scores) -> Points | Density:
 
 
 def describe(value: Any) -> str:
-    """Return the repr of an argument, and for a distribution one that is the same in every process."""
+    """Return the repr of an argument, and for a distribution or a function one that is the same in every process."""
     if not (hasattr(value, "ppf") and hasattr(value, "pdf")):
-        return repr(value)
+        return str(value.__name__) if isfunction(value) else repr(value)
     from scipy import stats
 
     family = getattr(value, "dist", value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -205,7 +205,8 @@ class features(Generator):
         return self._drawn(n, random, distortions)[1]
 
     def _parts(self, distortions: Sequence[Distortion]) -> list[Part]:
-        return groups({str(pattern): member for pattern, member in self._members.items()})._parts(distortions)
+        members = groups({str(pattern): member for pattern, member in self._members.items()})
+        return [replace(part, group=None) for part in members._parts(distortions)]  # the covariate is the score
 
 
 def _level_shares(name: str, given: int | Mapping[Any, float]) -> dict[Any, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibstat.measures.distances import apart, least_move
+from calibstat.measures.lower_and_upper_distance import apart, least_move
 
 TOLERANCE = 2e-10  # of the condition of calibration between points: above the tolerance of HiGHS at the points
 NARROWEST = 1e-6  # no point is added nearer to another: there the condition fails by less than 2e-12

@@ -13,9 +13,9 @@ import numpy as np
 from calibstat.data.sample import Sample
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.distributions import SMALLEST_PANEL, Density, Function, Points, gauss, solve
-from calibstat.measures.distances import best_merging
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.population_value import NO_EDGES, Loss
+from calibstat.measures.lower_and_upper_distance import best_merging
 
 CELLS = 4096  # common cells of the parts of a mixture, beside those at singular ends and edges of bins
 SAME = 1e-12  # predictions this close are one point of the curve; and the tolerance of calibration
@@ -38,7 +38,8 @@ class Family(Protocol):
 class Part:
     """A share of the rows in which one distribution of the score t makes predictions, increasing or decreasing in t.
 
-    `odds` multiplies the odds of outcome 1 given by the generator.
+    `odds` multiplies the odds of outcome 1 given by the generator. The covariate of its rows is the score, or the name
+    of the `group` that it is.
     """
 
     family: Family
@@ -46,6 +47,7 @@ class Part:
     distortions: tuple[Distortion, ...] = ()
     share: float = 1.0
     odds: float = 1.0
+    group: str | None = None
 
     @property
     def continuous(self) -> Density:
@@ -107,6 +109,10 @@ class Part:
         t, weight = self.nodes()
         share = self.share * float(weight @ factor(t) / weight.sum())
         return replace(self, distribution=self.distribution.reweighted(factor), share=share)
+
+    def covariates(self, t: np.ndarray) -> np.ndarray:
+        """Return the covariates of rows with these scores."""
+        return t if self.group is None else np.full(t.shape, self.group)
 
     def nodes(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> tuple[np.ndarray, np.ndarray]:
         """Return scores and weights for integrals over the distribution."""

@@ -14,14 +14,18 @@ from calibstat.generators.composed import distorted
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.distributions import Seed
 from calibstat.generators.generator import Generator
+from calibstat.generators.generator_table import register
 from calibstat.generators.multiclass_generator import MulticlassGenerator
 from calibstat.generators.simulator import drawing
+
+__all__ = ["models"]
 
 AnyGenerator = Generator | MulticlassGenerator
 DISTORTIONS = tuple(field.name for field in fields(Distortion))
 ROWS_TO_TRY = 1000  # on which other outcomes are noticed when models are made
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class models:
     """Several models of the same rows: one draw of covariates and outcomes, and the predictions of each model.

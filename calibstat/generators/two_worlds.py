@@ -42,8 +42,9 @@ def worlds(y: ArrayLike, p: ArrayLike) -> tuple[domain, domain]:
     Notes
     -----
     The near world comes from a linear programme, whose points are refined until its value is within 2e-10 of the lower
-    distance; shares below 1e-10 are merged with others. The programme of 300 distinct predictions takes about a second.
-    `distance` of a domain compares all partitions, for at most 12 points.
+    distance. Its masses are right to about 1e-10, and shares below 1e-10 are merged with others, so that the distance
+    of the near world is the lower distance to 1e-6 and not equal to it. The programme of 300 distinct predictions takes
+    about a second. `distance` of a domain compares all partitions, for at most 12 points.
 
     Examples
     --------

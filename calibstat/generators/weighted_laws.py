@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 
 from calibstat.data.checks import described
-from calibstat.generators.distortion import Distortion
+from calibstat.generators.distortion import Distortion, distort
 from calibstat.generators.distributions import Random
 from calibstat.generators.generator import Generator, Rows
 from calibstat.generators.generator_table import register
@@ -100,17 +100,12 @@ class reweighted(Generator):
         return sum(part.share for part in self._weighted(())) / _largest(self.weights, 2)
 
     def _rows(self, n: int, random: Random, distortions: Sequence[Distortion]) -> Rows:
-        from scipy.special import expit, logit
-
         def draw(batch: int) -> tuple[np.ndarray, ...]:
             x, y, p = self.generator._rows(batch, random, ())
             return y.astype(np.int64), p, x
 
         y, p, x = _kept(n, random, draw, self.weights, 2, self._accepted)
-        if distortions:
-            with np.errstate(divide="ignore"):
-                p = expit(reduce(lambda odds, distortion: distortion.apply(odds), distortions, logit(p)))
-        return x, y == 1, p
+        return x, y == 1, distort(p, distortions)
 
 
 @register

@@ -30,7 +30,7 @@ from calibstat.inference.few_labels.rectified_interval import RectifiedInterval,
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Drawn, Problem
-from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.base import Measure, written_options
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
@@ -396,7 +396,7 @@ def _sampled(problem: Problem, unit: np.ndarray | None) -> str:
 def _estimand(problem: Problem, method: str, not_extrapolated: bool, sampled: str) -> str:
     """Say in one sentence what an interval is for; `sampled` are the units that are independent."""
     measure = problem.measure
-    settings = ", ".join(f"{name}={value!r}" for name, value in measure.options.items())
+    settings = written_options(measure.options)
     title = measure.info.title + (f" ({settings})" if settings else "")
     title += f", {problem.lens}," if problem.lens != EVENT else ""
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""

@@ -290,9 +290,9 @@ def expected_calibration_error(
     ----------
     y_true, y_prob, sample_weight, labels, pos_label
         As for `estimate`.
-    n_bins : int, "cube_root" or None
-        Number of bins, or the smallest whose cube is at least n; None, or "unbinned", makes one bin of each
-        distinct prediction.
+    n_bins : int, "cube_root", "100 rows" or None
+        Number of bins, or the smallest whose cube is at least n, or n / 100, rounded down (or any other number of
+        rows); None, or "unbinned", makes one bin of each distinct prediction.
     strategy : {"uniform", "quantile", "tree"} or sequence of float
         Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts.
     norm : {"l1", "l2", "max"} or float

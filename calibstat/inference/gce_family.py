@@ -166,8 +166,9 @@ def gce_family(
     ----------
     y_true, y_prob, labels, pos_label
         As for `estimate`, with all classes.
-    n_bins : int, "cube_root" or None
-        Number of bins, or the smallest whose cube is at least n.
+    n_bins : int, "cube_root", "100 rows" or None
+        Number of bins, or the smallest whose cube is at least n, or n / 100, rounded down (or any other number of
+        rows); None makes one bin of each distinct probability.
     threshold : float
         Above 0 and below 1: the thresholded half of the family keeps probabilities above it, the other those above 0.
     ties : {"together", "split"}
@@ -183,7 +184,7 @@ def gce_family(
     ------
     ValueError
         If the data are not as described (the first offending row is named), the threshold is not above 0 and below 1,
-        `ties` is another word, or `n_bins` is neither a whole number of at least 1, "cube_root" nor None.
+        `ties` is another word, or `n_bins` is not as described.
 
     Notes
     -----

@@ -17,7 +17,7 @@ from calibstat.measures.binned import ECE, ECEDebiased, ECEWidth
 from calibstat.measures.curve_errors import L1
 from calibstat.measures.cumulative import KS, Kuiper
 from calibstat.measures.decision_loss import DecisionLoss
-from calibstat.measures.distances import LowerDistance, UpperDistance
+from calibstat.measures.lower_and_upper_distance import LowerDistance, UpperDistance
 from calibstat.measures.interval_ce import IntervalCE, RandomIntervalCE, SurrogateIntervalCE
 from calibstat.measures.net_benefit import NetBenefit
 from calibstat.measures.losses import Brier, LogLoss, NormalizedLogLoss
@@ -25,6 +25,8 @@ from calibstat.measures.corp import MCB
 from calibstat.measures.kernel_ce import KernelCE, KernelCESquared
 from calibstat.measures.two_bin_ce import TwoBinCE
 from calibstat.measures.average_ce import AverageCE
+from calibstat.measures.sweep_ce import SweepCE
+from calibstat.measures.weighted_ce import WeightedCE
 from calibstat.measures.smooth_ce import SmoothCE
 from calibstat.measures.post_processing_gap import PostProcessingGap
 from calibstat.measures.smooth_ece import SmoothECE
@@ -80,9 +82,11 @@ __all__ = [
     "SmoothECE",
     "Statistic",
     "SurrogateIntervalCE",
+    "SweepCE",
     "TwoBinCE",
     "UpperDistance",
     "VectorBinned",
     "VectorStatistic",
+    "WeightedCE",
     "measure",
 ]

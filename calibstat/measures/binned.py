@@ -36,6 +36,7 @@ from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
 
 B = TypeVar("B", bound=Statistic)
+PENALTIES = ("mean", "largest")
 
 GUO = "Guo, Pleiss, Sun, Weinberger 2017, On Calibration of Modern Neural Networks, arXiv:1706.04599"
 KUMAR = "Kumar, Liang, Ma 2019, Verified Uncertainty Calibration, arXiv:1909.10155"
@@ -145,7 +146,8 @@ class ChosenBins(UniformBins):
 class ECE(ChosenBins):
     """The binned calibration error: the Lp mean over bins of the gap between mean outcome and mean prediction.
 
-    Options: `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n), or None or "unbinned" for level sets, in
+    Options: `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n), "100 rows" (n / 100, rounded down, but at
+    least 1; or any other number of rows), or None or "unbinned" for level sets, in
     which every distinct prediction is a cell of its own; `strategy`, "uniform" for equal widths, "quantile" for equal
     numbers of rows (ties stay together), "tree" for cells grown on the predictions, of which each of at least 100 rows
     is split at its mean, or ascending cuts between cells, each belonging to the cell below it, and with the last two
@@ -219,7 +221,9 @@ class ECEWidth(ChosenBins):
 
     Options: `n_bins` as for `ece`, for bins of equal width 1 / n_bins; level sets, None, have no width. `strategy`,
     "uniform", or ascending cuts between bins as for `ece`, and then `n_bins` is ignored: bin b is from one cut to the
-    next, the first from 0, the last to 1, and its width w_b counts by its share of the rows.
+    next, the first from 0, the last to 1. `penalty`, which width is added: "mean", where the width w_b of a bin counts
+    by its share of the rows, or "largest", that of the widest bin, with rows in it or not. Błasiok et al. contradict
+    themselves: definition 6.1 and equation 5 have the mean width, section 2.3 the largest.
 
     It bounds the upper distance over any cuts, because rows of a bin that all move to its mean outcome move by at most
     its gap plus its width. Unlike with `ece`, errors cannot cancel unseen inside a bin, but the value is never below
@@ -227,20 +231,26 @@ class ECEWidth(ChosenBins):
     rows with equal bins, else one sort.
     """
 
+    penalty: str = "mean"
+
     def check(self) -> None:
         super().check()
+        if not is_among(self.penalty, PENALTIES):
+            raise ValueError(f"expected penalty 'mean' or 'largest', found {short(self.penalty)}")
         if isinstance(self.strategy, str) and self.strategy != "uniform":
             reason = "widths have to be known before the rows; the ends of other bins can be given as cuts"
             raise ValueError(f"expected strategy 'uniform' or ascending cuts, found {self.strategy!r}: {reason}")
 
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
-        return np.abs(residual).sum(axis=-1) + self._mean_width(count)
+        return np.abs(residual).sum(axis=-1) + self._width(count)
 
-    def _mean_width(self, count: np.ndarray) -> float | np.ndarray:
-        """Return the mean width of the bins over the rows, given the rows in each bin along the last axis."""
+    def _width(self, count: np.ndarray) -> float | np.ndarray:
+        """Return the mean or the largest width of the bins, given the rows in each bin along the last axis."""
         if not isinstance(self.strategy, str):
-            width = np.diff(cuts_of(self.strategy), prepend=0.0, append=1.0)[: count.shape[-1]]
-            return count @ width / count.sum(axis=-1)
+            width = np.diff(cuts_of(self.strategy), prepend=0.0, append=1.0)
+            if self.penalty == "largest":
+                return float(width.max())
+            return count @ width[: count.shape[-1]] / count.sum(axis=-1)
         if is_unbinned(self.n_bins):
             return 0.0
         return 1 / number_of_bins(self.n_bins, count.reshape(-1, count.shape[-1])[0].sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ CLASS_BLOCK = 32  # classes whose bins are computed together
 MANY_BINS = 4096  # with more bins sorting is as fast
 MOST_BINS = 2**52  # with more bins edges b / B of different b may be the same double
 
+ROWS_OF_A_BIN = re.compile("([1-9][0-9]{0,15}) rows")
+
 Strategy = str | Sequence[float]
 Single = bool | None  # True, or None
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, residuals / n and predictions / n in each bin
@@ -36,14 +39,19 @@ def is_unbinned(n_bins: object) -> bool:
 
 
 def number_of_bins(n_bins: object, n: float) -> int:
-    """Return the number of bins that the option `n_bins` means; "cube_root" is the smallest B with B**3 >= n."""
+    """Return the number of bins that the option `n_bins` means for n rows.
+
+    "cube_root" is the smallest B with B**3 >= n, and "100 rows" the largest B with 100 B <= n, but at least 1.
+    """
     if isinstance(n_bins, str) and n_bins == "cube_root":
         bins = round(n ** (1 / 3))
         return bins + (bins**3 < n)
+    if isinstance(n_bins, str) and (rows := ROWS_OF_A_BIN.fullmatch(n_bins)):
+        return max(int(n // int(rows[1])), 1)
     if not (is_number(n_bins) and 1 <= n_bins <= MOST_BINS and n_bins == int(n_bins)):
         raise ValueError(
-            "expected n_bins to be a whole number from 1 to 2**52, 'cube_root', or None for level sets where they are "
-            f"known; found {short(n_bins)}"
+            "expected n_bins to be a whole number from 1 to 2**52, 'cube_root', the rows of a bin, such as '100 rows', "
+            f"or None for level sets where they are known; found {short(n_bins)}"
         )
     return int(n_bins)
 
@@ -179,7 +187,8 @@ def fixed_bins(
 
 def fixed_number_of_bins(n_bins: object) -> int:
     """Return the number of bins of a population; raise if `n_bins` depends on the number of rows."""
-    if isinstance(n_bins, str) and n_bins == "cube_root":
+    if isinstance(n_bins, str):
+        number_of_bins(n_bins, 1)  # another word is another error
         raise ValueError(f"expected a number of bins, found {short(n_bins)}, which depends on the number of rows")
     return number_of_bins(n_bins, math.nan)
 

@@ -14,9 +14,10 @@ from types import MappingProxyType
 import numpy as np
 
 from calibstat.data.checks import unknown_name
-from calibstat.data.clipping import clipped, uncertain
+from calibstat.data.clipping import LEAST_CLIP, clipped, uncertain
 
 Function = Callable[[np.ndarray], np.ndarray]
+HALVINGS = 60  # of [0, 1], until a prediction is known to the last digits
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +34,8 @@ class Bregman:
         ``gradient(x)``, the derivative of `phi`; it may be infinite at 0 and 1.
     exact : callable or None
         ``exact(x, v)``, the divergence in a form without cancellation, or None if there is none.
+    inverse : callable or None
+        ``inverse(u)``, the prediction at which `gradient` is u, or None to search for it.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class Bregman:
     phi: Function
     gradient: Function
     exact: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    inverse: Function | None = None
 
     def __repr__(self) -> str:
         return f"Bregman({self.name})"
@@ -64,6 +68,39 @@ class Bregman:
         gap = np.where(same, 0.0, self.phi(x) - self.phi(v))
         step = np.where(same, 0.0, x - v)
         return np.maximum(gap - np.multiply(slope, step, out=np.zeros(x.shape), where=~same), 0.0)
+
+    def prediction(self, u: np.ndarray) -> np.ndarray:
+        """Return the prediction at which the gradient is u; 0 or 1 beyond its range."""
+        if self.inverse is not None:
+            return self.inverse(u)
+        low, high = np.zeros(u.shape), np.ones(u.shape)
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            above = self.gradient(middle) > u
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return (low + high) / 2
+
+    def spread(self, u: np.ndarray) -> np.ndarray:
+        """Return the derivative of the prediction by the gradient there, by a central difference."""
+        step = 1e-6 / self.usual_spread
+        return (self.prediction(u + step) - self.prediction(u - step)) / (2 * step)
+
+    @property
+    def usual_spread(self) -> float:
+        """The mean of this derivative over the middle half of predictions."""
+        low, high = self.gradient(np.array([0.25, 0.75]))
+        return 0.5 / float(high - low)
+
+    def gain(self, before: np.ndarray, after: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
+        """Return by how much the total loss at each prediction falls."""
+        if self.is_quadratic:
+            return (before - after) * (count * (before + after) - 2 * positives)
+        return total_loss(self, before, count, positives) - total_loss(self, after, count, positives)
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether the divergence is the squared difference."""
+        return self.exact is _squared_difference
 
     @property
     def is_steep(self) -> bool:
@@ -81,6 +118,10 @@ class Bregman:
     def moved(self, value: np.ndarray, clip: float | None) -> np.ndarray:
         """Return the predictions clipped; certain ones may be left."""
         return clipped(value, clip) if self.takes(clip) else value
+
+    def clip_of_population(self, clip: float | None, finite: bool) -> float | None:
+        """Return the clip for a population: in a continuous one predictions of 0 and 1 are rounded, not certain."""
+        return LEAST_CLIP if self.is_steep and not finite and clip is None else clip
 
     def takes(self, clip: float | None) -> bool:
         """Whether certain predictions can have an infinite loss; raise if they cannot and a `clip` is given."""
@@ -133,9 +174,21 @@ def _chord(x: np.ndarray, v: np.ndarray) -> np.ndarray:
     return cross**2 / (_length(v) * (product + dot))
 
 
+def _of_log_odds(u: np.ndarray) -> np.ndarray:
+    from scipy.special import expit
+
+    return np.asarray(expit(u))
+
+
+def _of_spherical(u: np.ndarray) -> np.ndarray:
+    """Return (1 + t) / 2, where u = t / sqrt((1 + t**2) / 2)."""
+    u = np.clip(u, -1, 1)
+    return (1 + u / np.sqrt(2 - u * u)) / 2
+
+
 BRIER = Bregman("brier", np.square, lambda x: 2 * x, _squared_difference)
-LOG_LOSS = Bregman("log_loss", _negative_entropy, _log_odds, _relative_entropy)
-SPHERICAL = Bregman("spherical", _length, lambda x: (2 * x - 1) / _length(x), _chord)
+LOG_LOSS = Bregman("log_loss", _negative_entropy, _log_odds, _relative_entropy, _of_log_odds)
+SPHERICAL = Bregman("spherical", _length, lambda x: (2 * x - 1) / _length(x), _chord, _of_spherical)
 SCORES: Mapping[str, Bregman] = MappingProxyType({entry.name: entry for entry in (BRIER, LOG_LOSS, SPHERICAL)})
 
 

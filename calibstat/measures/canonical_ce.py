@@ -68,12 +68,12 @@ class CanonicalCE(VectorBinned):
     Options: `distance`, "total_variation" (half the L1 distance, from 0 to 1), "squared_euclidean", "l1", "l2"
     (Euclidean), "max" (the largest coordinate), or a function ``d(label, prediction)`` of two arrays of shape (K,), the
     frequencies of the classes and the mean prediction of one cell, that returns a number of at least 0; it is called
-    once for each cell that holds rows. `strategy`, "tree" for cells grown on the predictions or "uniform" for a grid.
-    A tree splits a cell of at least `min_size` rows at the mean or median (`threshold`) of its coordinate of largest
-    variance; resampled rows get a new tree (`refit=True`) or keep the cells of the data (`refit=False`). In a
-    grid rows share a cell if each of their coordinates falls in the same of `n_bins` bins of equal width ("cube_root"
-    is the smallest B with B**3 >= n; None gives each distinct vector a cell): triangles for three classes, the
-    bins of `ece` for two.
+    once for each cell that holds rows. `strategy`, "tree" for cells grown on the predictions or "uniform" for a grid. A
+    tree splits a cell of at least `min_size` rows at the mean or median (`threshold`) of its coordinate of largest
+    variance; resampled rows get a new tree (`refit=True`) or keep the cells of the data (`refit=False`). In a grid rows
+    share a cell if each of their coordinates falls in the same of `n_bins` bins of equal width ("cube_root" is the
+    smallest B with B**3 >= n, "100 rows" is n / 100, rounded down; None gives each distinct vector a cell): triangles
+    for three classes, the bins of `ece` for two.
 
     Honest intervals exist for the distances that are norms of the difference, whose shares of a cell are norms of sums
     over rows; "squared_euclidean" and a function have none, as they divide by the numbers of rows in the cells.

@@ -276,16 +276,17 @@ class GCE(VectorStatistic):
     allow; `max_prob`, to use only the largest probability of each row (of equal ones the first) and not all K;
     `class_conditional`, to bin each class separately (with `max_prob`, the rows predicted as that class) and not all
     probabilities together; `threshold`, to keep only probabilities above it, so that an exact 0 is never kept; `norm`,
-    "l1" or "l2"; `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n rows) or None (a bin for each distinct
-    probability); `ties`, what becomes of equal probabilities where an adaptive bin would end among them: "together"
-    keeps them in one bin, so that bins are less equal, "split" makes all bins equal up to one row and shares such
-    probabilities, and in the same proportion their observed classes, between the bins. The default is the static
-    calibration error, SCE. ECE is `max_prob=True, class_conditional=False`; ACE is `binning="adaptive"`, TACE that with
-    `threshold=0.01`; RMSCE is `binning="adaptive", max_prob=True, class_conditional=False, norm="l2"`.
+    "l1" or "l2"; `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n rows), "100 rows" (n / 100, rounded
+    down) or None (a bin for each distinct probability); `ties`, what becomes of equal probabilities where an adaptive
+    bin would end among them: "together" keeps them in one bin, so that bins are less equal, "split" makes all bins
+    equal up to one row and shares such probabilities, and in the same proportion their observed classes, between the
+    bins. The default is the static calibration error, SCE. ECE is `max_prob=True, class_conditional=False`; ACE is
+    `binning="adaptive"`, TACE that with `threshold=0.01`; RMSCE is `binning="adaptive", max_prob=True,
+    class_conditional=False, norm="l2"`.
 
     Weights, as Nixon et al. name them (appendix D.2): `region`, "ends" to weigh a probability p by (1 - 2p)^2, as for
     rare events, or "middle" by 4p(1 - p), and `class_weight`, a number of at least 0 for each class. A bin then counts
-    by the sum of the weights in it, as under a threshold, which is a weight of 0 or 1.
+    by the sum of the weights in it, while its accuracy and its confidence stay means over its rows with equal weights.
 
     n_k counts the kept probabilities of class k, so the weights of the bins of a class sum to 1. Classes have weight
     1/K each, or by `class_weight` divided by its sum; one without a kept probability adds 0. With "l2" the root is

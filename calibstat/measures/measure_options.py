@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypedDict
+
+import numpy as np
 
 from calibstat.bounds.curves.curve_shapes import Shape
 from calibstat.measures.bins import Strategy
+from calibstat.measures.bregman import Bregman
 
 
 class OptionsBesideWidth(TypedDict, total=False):
@@ -21,16 +24,19 @@ class OptionsBesideWidth(TypedDict, total=False):
     distance: str
     divergence: str
     estimator: str
+    functions: int | Sequence[Callable[[np.ndarray], np.ndarray]]
     grid: int
     kernel: str
     max_prob: bool
     min_size: int
     n_bins: int | str | None
     norm: str | float
+    penalty: str
     precision: float
     rate: float
     refit: bool
     region: str
+    score: str | Bregman
     shape: str | Shape | None
     statistic: str
     strategy: Strategy

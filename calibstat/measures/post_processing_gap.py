@@ -1,8 +1,8 @@
-"""Post-processing gap: the gain in Brier score by the best Lipschitz update of the predictions.
+"""Post-processing gap: the gain in a proper score by the best Lipschitz update of the predictions.
 
-That kappa(v) - v is 1-Lipschitz says that kappa rises from each prediction to the next, a distance d above it, by 0 to
-2 d: kappa is an isotonic regression of the outcomes whose slope is at most 2. That it stays in [0, 1] is no
-restriction: cutting it off at 0 and 1 shortens its rises and brings it nearer to the outcomes.
+First the Brier score. That kappa(v) - v is 1-Lipschitz says that kappa rises from each prediction to the next, a
+distance d above it, by 0 to 2 d: kappa is an isotonic regression of the outcomes whose slope is at most 2. That it
+stays in [0, 1] is no restriction: cutting it off at 0 and 1 shortens its rises and brings it nearer to the outcomes.
 
 Let F_j(x) be half the least squared error of the predictions up to the j-th if kappa is x at the j-th. Its derivative
 f rises without jumps and is linear between breakpoints. To go on to the next prediction, at which c rows have a
@@ -19,16 +19,26 @@ every subtree, and a pending (lazy) shift at its root. A step costs the logarith
 over all steps, on every input. Where the zero moves past few nodes, as on most data, it costs less: they are near the
 root. (Agarwal, Phillips, Sadri 2010, Lipschitz Unimodal and Isotonic Regression on Paths and Trees, LATIN, has the
 bound.)
+
+Any other proper score is d(y, v) of a convex phi. On the scale u = phi'(v) its loss is convex in u, with the derivative
+v(u) - y, whatever phi is; an update may rise by 0 to 2 d there, d the distance of two neighbours in u. Newton's method
+replaces the loss by a quadratic one, whose best update is the one above with other weights and outcomes, as often as
+there is something to gain. That u is not kept within the range of phi' is no restriction, for the same reason as above.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.clipping import LEAST_CLIP, check_clip, uncertain
+from calibstat.measures.bregman import Bregman, find_score, total_loss
 from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
 
 BGHN = "Błasiok, Gopalan, Hu, Nakkiran 2023, When Does Optimizing a Proper Loss Yield Calibration?, arXiv:2305.18764"
@@ -36,6 +46,10 @@ BGHN = "Błasiok, Gopalan, Hu, Nakkiran 2023, When Does Optimizing a Proper Loss
 # Fields of a node: its breakpoint, the change of slope there, the sums over its subtree of change and of change times
 # breakpoint, and the pending (lazy) shift of its children. Node 0 is the empty tree.
 X, CHANGE, SLOPE, MOMENT, SHIFT = range(5)
+
+ROUNDS = 100  # of Newton's method, at most; 10 are usual
+TOLERANCE = 1e-14  # of the gain that is left
+FLAT = 1e-9  # the least curvature, as a share of the usual one, so that a step is finite where predictions are certain
 
 
 @jit
@@ -82,8 +96,13 @@ def _splay(node: np.ndarray, child: np.ndarray, path: np.ndarray, side: np.ndarr
 
 
 @jit
-def _improved(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
-    """Return kappa at every prediction, NaN where there are no rows."""
+def _improved(
+    value: np.ndarray, count: np.ndarray, positives: np.ndarray, lowest: float = 0.0, highest: float = 1.0
+) -> np.ndarray:
+    """Return kappa at every prediction, NaN where there are no rows.
+
+    All means of outcomes, positives / count, are from `lowest` to `highest`.
+    """
     m = value.size
     node = np.zeros((2 * m + 1, 5))
     child = np.zeros((2 * m + 1, 2), np.int32)
@@ -113,7 +132,7 @@ def _improved(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np
         ones += positives[j]
         # look for the zero; change and moment are sums over all breakpoints to the left of the subtree of t
         change = moment = 0.0
-        below, above = 0.0, 1.0
+        below, above = lowest, highest
         length = 0
         while t > 0:
             if node[t, SHIFT] != 0.0:
@@ -131,7 +150,7 @@ def _improved(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np
                 side[length] = 1
                 t = child[t, 1]
             else:
-                above = min(x, 1.0)
+                above = min(x, highest)
                 side[length] = 0
                 t = child[t, 0]
             length += 1
@@ -157,37 +176,101 @@ def _improved(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np
     return kappa
 
 
+def _best_update(score: Bregman, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
+    """Return kappa at every prediction, all of which have rows and finite losses, for any score."""
+    if score.is_quadratic:
+        return _improved(value, count, positives)
+    start = place = np.asarray(score.gradient(value), np.float64)
+    kappa, loss = value, float(total_loss(score, value, count, positives).sum())
+    inside = LEAST_CLIP if score.is_steep else None  # a prediction that is rounded to 0 or 1 is not certain
+    for _ in range(ROUNDS):
+        curvature = count * np.maximum(score.spread(place), FLAT * score.usual_spread)
+        pull = positives - count * kappa
+        step = _improved(start, curvature, curvature * place + pull, -math.inf, math.inf) - place
+        gain = float(np.einsum("i,i->", pull, step))
+        size = 1.0
+        while gain > TOLERANCE * count.sum():
+            moved = score.moved(score.prediction(place + size * step), inside)
+            after = float(total_loss(score, moved, count, positives).sum())
+            if after <= loss - size * gain / 10:
+                break
+            size, gain = size / 2, gain if size > TOLERANCE else 0.0
+        else:
+            return kappa
+        place, kappa, loss = place + size * step, moved, after
+    return kappa
+
+
 @measure(
     "post_processing_gap",
     title="Post-processing gap",
-    formula=r"\frac1n \sum_i (y_i - v_i)^2 - \min_{\kappa\,:\ \kappa(v) - v\ \text{1-Lipschitz}} "
-    r"\frac1n \sum_i (y_i - \kappa(v_i))^2",
+    formula=r"\frac1n \sum_i d_\varphi(y_i, v_i) - \min_{\kappa\,:\ \varphi'(\kappa(v)) - \varphi'(v)\ "
+    r"\text{1-Lipschitz in}\ \varphi'(v)} \frac1n \sum_i d_\varphi(y_i, \kappa(v_i))",
     reference=BGHN,
-    bounds=(0, 1),
+    bounds=(0, math.inf),
     continuous=True,
     slow_above=10_000,
     no_interval="no bound of the gain by all post-processings at once has been worked out",
 )
 class PostProcessingGap(Statistic):
-    """The gain in the Brier score by the best small update of the predictions.
+    """The gain in a proper score by the best small update of the predictions.
 
-    No options. An update replaces v by kappa(v) in [0, 1], where kappa(v) - v is 1-Lipschitz: predictions keep their
-    order, and distances between them at most double. These are some of the recalibrations of `mcb`, which is at least
-    as large and jumps where this one is continuous. The gap is between the square of `smooth_ce` and twice `smooth_ce`.
+    Options: `score`, "brier", "log_loss", "spherical" or a `calibstat.Bregman`; `clip`, for scores that can be infinite
+    ("log_loss") only, by which predictions are moved into [clip, 1 - clip]: without it a prediction of exactly 0 or 1
+    raises. An update replaces v by kappa(v) in [0, 1]. On the scale of the score, which is v for "brier" and the
+    log-odds of v for "log_loss", the change is 1-Lipschitz: predictions keep their order, and distances between them at
+    most double. For every score the gap of a population is 0 if and only if it is calibrated.
 
-    Exact. The update is chosen on the same rows, so the estimate is above 0 for a calibrated model; a test takes that
-    into account. Cost: one sort of the rows, then the logarithm of the number of distinct predictions for each of
-    them, for any data, and 120 bytes of memory.
+    With "brier" these are some of the recalibrations of `mcb`, which is at least as large and jumps where this one is
+    continuous, and the gap is between the square of `smooth_ce` and twice `smooth_ce`. With "log_loss" it is at least
+    twice the square of `smooth_ce`; it can be large where `smooth_ce` is small, as the score is.
+
+    Exact for "brier", and to 1e-12 for others, by Newton's method. The update is chosen on the same rows, so the
+    estimate is above 0 for a calibrated model; a test takes that into account. Cost: one sort of the rows, then the
+    logarithm of the number of distinct predictions for each of them, for any data, and 120 bytes of memory.
     """
 
     plugs_in = True
 
+    score: str | Bregman = "brier"
+    clip: float | None = None
+
+    def check(self) -> None:
+        self._score.takes(check_clip(self.clip))
+
+    @property
+    def _score(self) -> Bregman:
+        return find_score(self.score)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        if self._score.is_steep:
+            return self.info.bounds
+        return 0.0, float(self._score.loss(np.array([0.0, 1.0]), np.array([1.0, 0.0])).max())
+
+    def check_probabilities(self, prob: np.ndarray) -> None:
+        if self._score.is_steep:
+            uncertain(prob, self.clip, str(self))
+
+    def population_value(self, population: BinaryPopulation) -> float:
+        clip = self._score.clip_of_population(self.clip, population.finite)
+        return replace(self, clip=clip).plug_in(population)
+
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-        kappa = np.where(count > 0, _improved(value, count, positives), value)
+        full = count > 0
+        value, kappa = self._before_and_after(value[full], count[full], positives[full])
         # the identity is an update too, so that the sum is at least 0 but for rounding
-        gain = (value - kappa) * (count * (value + kappa) - 2 * positives)
+        gain = self._score.gain(value, kappa, count[full], positives[full])
         return max(float(gain.sum() / count.sum()), 0.0)
 
+    def _before_and_after(
+        self, value: np.ndarray, count: np.ndarray, positives: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        value = self._score.inside(value, self.clip)
+        return value, _best_update(self._score, value, count, positives)
+
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-        """Return the map kappa at each distinct prediction, with which the Brier score falls by the gap."""
-        return {"kappa": _improved(value, count, positives)}
+        """Return the map kappa at each distinct prediction, with which the score falls by the gap."""
+        full, kappa = count > 0, np.full(value.size, np.nan)
+        kappa[full] = self._before_and_after(value[full], count[full], positives[full])[1]
+        return {"kappa": kappa}

@@ -11,7 +11,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.checks import is_among, is_number, short
-from calibstat.data.clipping import LEAST_CLIP, check_clip, uncertain
+from calibstat.data.clipping import check_clip, uncertain
 from calibstat.digits import settled
 from calibstat.measures.bregman import BRIER, LOG_LOSS, Bregman
 from calibstat.measures.kinds.binary_kinds import Statistic
@@ -279,9 +279,8 @@ class RegressionCE(Statistic):
         return bandwidth
 
     def population_value(self, population: BinaryPopulation) -> float:
-        # in a continuous population predictions of 0 and 1 are rounded, not certain
-        rounded = self.is_steep and not population.finite and self.clip is None
-        measure = replace(self, clip=LEAST_CLIP) if rounded else self
+        clip = find_divergence(self.divergence).clip_of_population(self.clip, population.finite)
+        measure = replace(self, clip=clip)
         return measure._limit(population) if self.rate else measure.plug_in(population)
 
     def _limit(self, population: BinaryPopulation) -> float:

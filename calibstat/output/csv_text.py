@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibstat.digits import settled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,13 +19,26 @@ FIRST = ("\t", "\r", "\n")  # with which a text is computed, whatever follows
 SEPARATORS = (";", *FIRST)
 
 
-def as_csv(frame: pd.DataFrame, **settings: Any) -> str:
-    """Return a table as CSV, each text in quotes and with an apostrophe before what a spreadsheet would compute."""
+class SixDigits(float):
+    """A number that is written with six significant digits."""
+
+    def __str__(self) -> str:
+        return f"{settled(float(self)):.6g}"
+
+
+def as_csv(frame: pd.DataFrame, number: type[float] = float) -> str:
+    """Return a table as CSV, each text in quotes and with an apostrophe before what a spreadsheet would compute.
+
+    Numbers with decimals are written as by `number`; by pandas' own setting they would be texts, in quotes.
+    """
     plain = frame.rename(columns=harmless)
     for index, kind in enumerate(plain.dtypes):
-        if kind.kind not in "biufcmM":
-            plain.isetitem(index, plain.iloc[:, index].map(harmless).astype(object).to_numpy())
-    return plain.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, **settings)
+        column = plain.iloc[:, index]
+        if kind.kind == "f" and number is not float:
+            plain.isetitem(index, np.array([number(each) for each in column], dtype=object))
+        elif kind.kind not in "biufcmM":
+            plain.isetitem(index, column.map(harmless).astype(object).to_numpy())
+    return plain.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
 
 
 def harmless(cell: object) -> object:

@@ -1,1 +1,1 @@
-"""Studies that make the tables of papers from predictions of a user's own models."""
+"""The studies that are installed, one in each file: experiments of papers, and their tables for a user's own models."""

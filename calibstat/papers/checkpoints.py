@@ -21,10 +21,12 @@ import numpy as np
 from calibstat import calibration_test, estimate, generalization_gap, generators
 from calibstat.cli.input_files import columns_of
 from calibstat.cli.terminal import late_bar
-from calibstat.papers.prediction_files import PredictionFile, Rows
-from calibstat.papers.recalibrations import infinite
+from calibstat.digits import settled
+from calibstat.papers.parts.prediction_files import PredictionFile, Rows
+from calibstat.papers.parts.recalibrations import infinite
 from calibstat.papers.tables import names_of
 from calibstat.plots.studies.estimates import panels
+from calibstat.plots.style import PALETTE, entitle, legend
 from calibstat.study import Study
 from calibstat.study.kept_rows import Row, kept
 from calibstat.study.study_options import Option
@@ -37,6 +39,8 @@ SEED = 20344
 SETS = ("train", "test")
 P_VALUES = ("p by ECE", "p by omnibus")
 ON_TEST = ("log loss", "accuracy", "ECE", *P_VALUES)
+QUICK = 199  # resamples, with which the least p-value is far below .05
+LEAST_P = "least p-value"  # that so many resamples can give
 GAPS = ("ECE, train", "gap", "error, train", "error, test", "gap of the error", "within")
 OPTIONS: Mapping[str, Option] = {
     "bins": Option(15, "bins of the ECE"),
@@ -112,7 +116,7 @@ def table(
     import pandas as pd
     from joblib import Parallel, delayed
 
-    asked = {**options, "resamples": 19} if quick else dict(options)
+    asked = {**options, "resamples": min(options["resamples"], QUICK)} if quick else dict(options)
     paths = names_of([file for path in data for file in files_of(path)])
     sources: Mapping[str, Checkpoint] = {name: FileOfSets.of(path) for name, path in paths.items()} or EXAMPLES
     parts = Parallel(n_jobs=n_jobs, return_as="generator")(
@@ -172,6 +176,7 @@ def one_checkpoint(source: Checkpoint, options: Mapping[str, Any]) -> list[Row]:
         (abs(found.gap) <= abs(found.error_gap), np.nan, np.nan),
     )
     rows: list[Row] = [{"measure": name, "value": float(each)} for name, each in zip(ON_TEST, values, strict=True)]
+    rows.append({"measure": LEAST_P, "value": 1 / (options["resamples"] + 1)})
     return rows + [
         {"measure": name, "value": float(value), "low": float(low), "high": float(high)}
         for name, (value, low, high) in zip(GAPS, gaps, strict=True)
@@ -179,23 +184,28 @@ def one_checkpoint(source: Checkpoint, options: Mapping[str, Any]) -> list[Row]:
 
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
-    """Draw what is seen on test rows over the checkpoints, and the two gaps with their intervals."""
+    """Draw what is seen on test rows over the checkpoints, and the two gaps with their intervals.
+
+    A p-value that is the least of so many resamples is not measured, and has a mark of its own.
+    """
     from matplotlib.ticker import MaxNLocator
 
-    from calibstat.plots.style import PALETTE
-
+    least = table.loc[table["measure"] == LEAST_P, "value"].max()
     figure, grid = panels(2, 3, 4.0, 3.0)
     for axes in grid.flat:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     for measure, axes in zip(ON_TEST, grid.flat, strict=False):
         own = table[table["measure"] == measure]
         star = own[own["least"].astype(bool)]
-        axes.plot(own["number"], own["value"], "o-", color=PALETTE[0])
+        measured = ~(own["measure"].isin(P_VALUES) & (own["value"] < least * (1 + 1e-5)))  # a file has six digits
+        axes.plot(own["number"], own["value"], color=PALETTE[0])
+        axes.plot(own["number"][measured], own["value"][measured], "o", color=PALETTE[0])
+        axes.plot(own["number"][~measured], own["value"][~measured], "v", color=PALETTE[0], markerfacecolor="white")
         axes.plot(star["number"], star["value"], "*", color=PALETTE[1], markersize=16, markeredgecolor="black")
         axes.set_title(f"{measure}, test")
         if measure in P_VALUES:
             axes.axhline(0.05, color="black", linewidth=1, linestyle=":")
-            axes.set_ylim(-0.02, 1.02)
+            axes.set_ylim(-0.04, 1.02)
     axes = grid.flat[5]
     for color, measure, beside in zip(PALETTE, ("gap", "gap of the error"), (-0.1, 0.1), strict=False):
         own = table[table["measure"] == measure]
@@ -203,9 +213,10 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
         label = "of ECE" if measure == "gap" else "of the error"
         axes.errorbar(own["number"] + beside, own["value"], yerr=ends, fmt="o", color=color, label=label)
     axes.axhline(0, color="black", linewidth=1, zorder=1)
-    axes.set_title("gap, test minus train")
-    axes.legend(frameon=False, fontsize="small")
-    figure.supxlabel("checkpoint; star: the least log loss on test rows", fontsize="medium")
+    legend(axes, above=True, columns=2)
+    entitle(axes, "gap, test minus train", new=False)
+    words = f"open triangle: no resample was as large, so that p is at most {settled(least):.2g}"
+    figure.supxlabel(f"checkpoint; star: the least log loss on test rows; dots: p = 0.05\n{words}", fontsize="medium")
     return {"": figure}
 
 
@@ -213,6 +224,7 @@ study = Study(
     question="Is the network calibrated at each checkpoint, and on which rows are its errors made?",
     seed=SEED,
     table=table,
+    runtime_hours=0.005,
     takes_data=True,
     takes_store=True,
     options=OPTIONS,

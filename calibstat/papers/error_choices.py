@@ -1,7 +1,7 @@
 """The choices behind a calibration error: Nixon et al. (2019), tables 1 to 3, section 5.3 and figure 1, left.
 
 Each file of predictions is split at random into 20% of its rows, to which recalibrations are fitted, and 80%, on which
-all are judged, again and again, as by papers/tables.py, which has tables 4 and 5. Here are
+all are judged, again and again, as by the study `tables`, which has tables 4 and 5. Here are
 
 - section 5.3: mean rank correlations of eight recalibrations by one error with 10, 20, 30, 40 and 50 bins, for errors
   with each property, with equal probabilities kept together or shared between adaptive bins, and on two halves of the
@@ -29,9 +29,9 @@ import numpy as np
 from calibstat import calibration_test, estimate, gce_family, generators
 from calibstat.data.clipping import needed
 from calibstat.inference.gce_family import GceFamily
-from calibstat.papers.agreement import PROPERTIES, correlation, mean_known, ranks
-from calibstat.papers.error_choice_pages import draw, pages
-from calibstat.papers.recalibrations import (
+from calibstat.papers.parts.agreement import PROPERTIES, correlation, mean_known, ranks
+from calibstat.papers.parts.error_choice_pages import draw, pages
+from calibstat.papers.parts.recalibrations import (
     BEFORE,
     RANKED,
     Make,
@@ -40,7 +40,7 @@ from calibstat.papers.recalibrations import (
     infinite,
     option_name,
 )
-from calibstat.papers.splits import every_split, table_of_splits
+from calibstat.papers.parts.splits import every_split, table_of_splits
 from calibstat.papers.tables import OPTIONS as OPTIONS_OF_TABLES
 from calibstat.papers.tables import READING, Drawn, Source, check_rows, files_by_name, fits, left_out, parted
 from calibstat.recalibration import HistogramBinning, TemperatureScaling
@@ -309,6 +309,7 @@ def column_of_ranks(values: np.ndarray) -> np.ndarray:
 study = Study(
     question="What do the choices behind a calibration error change for these models?",
     seed=SEED,
+    runtime_hours=0.02,
     table=table,
     takes_data=True,
     takes_store=True,

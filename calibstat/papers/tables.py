@@ -26,10 +26,10 @@ from calibstat.data.clipping import needed
 from calibstat.data.data_notes import auc
 from calibstat.data.sample import Sample
 from calibstat.generators.simulator import drawing
-from calibstat.papers.agreement import agreement_rows, correlation, gce_rows
-from calibstat.papers.claims import claims
-from calibstat.papers.prediction_files import PredictionFile
-from calibstat.papers.recalibrations import (
+from calibstat.papers.parts.agreement import agreement_rows, correlation, gce_rows
+from calibstat.papers.parts.claims import claims
+from calibstat.papers.parts.prediction_files import PredictionFile
+from calibstat.papers.parts.recalibrations import (
     BEFORE,
     RECALIBRATIONS,
     REPLACED,
@@ -40,8 +40,8 @@ from calibstat.papers.recalibrations import (
     infinite,
     option_name,
 )
-from calibstat.papers.splits import EVERY, every_split, table_of_splits
-from calibstat.papers.table_pages import draw_diagrams, pages
+from calibstat.papers.parts.splits import EVERY, every_split, table_of_splits
+from calibstat.papers.parts.table_pages import draw_diagrams, pages
 from calibstat.study import Study
 from calibstat.study.kept_rows import kept
 from calibstat.study.study_options import Option
@@ -272,15 +272,20 @@ def without_interval(values: Mapping[str, Mapping[str, float]], measure: str, re
 def in_accuracy(
     y: np.ndarray, models: Mapping[str, np.ndarray], reference: str, n_resamples: int, key: int
 ) -> Iterator[Row]:
-    """Return the differences of the accuracy: of mean losses, 1 where the most likely class is not observed."""
-    missed = {name: (p.argmax(axis=1) != y).astype(np.float64) for name, p in models.items()}
+    """Return the differences of the accuracy: of mean losses, 1 where the most likely class is not observed.
+
+    Where a model leaves the most likely class of every row as it is, nothing is estimated and there is no interval.
+    """
+    top = {name: p.argmax(axis=1) for name, p in models.items()}
+    missed = {name: (each != y).astype(np.float64) for name, each in top.items()}
     if len(missed) < 2:
         return
     of_losses: Any = {"measure": "brier", "reference": reference, "n_resamples": n_resamples, "rng": key}
     found = compare(np.zeros(y.size), missed, **of_losses)  # the squared distance from 0 is the loss
     for (_, name), d, low, high in zip(found.pairs, found.difference, found.low, found.high, strict=True):
         row: Row = {"question": "difference", "model": name, "measure": "accuracy", "against": reference}
-        yield {**row, "value": float(d), "low": float(low), "high": float(high)}
+        ends = {} if np.array_equal(top[name], top[reference]) else {"low": float(low), "high": float(high)}
+        yield {**row, "value": float(d), **ends}
 
 
 def ranked(
@@ -342,6 +347,7 @@ def diagrams(y: np.ndarray, models: Mapping[str, np.ndarray], *, curves: bool) -
 study = Study(
     question="What do the papers' tables say of these models?",
     seed=SEED,
+    runtime_hours=0.01,
     table=table,
     takes_data=True,
     takes_store=True,

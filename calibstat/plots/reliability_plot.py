@@ -158,7 +158,13 @@ def plot_curve(diagram: Reliability, ax: Axes, deviation: bool, size: float) -> 
         base = x if deviation else 0.0
         name = "confidence band, non-decreasing curve" if monotone else "simultaneous band, CORP curve"
         label = f"{settled(100 * (diagram.band_level or 0)):.4g}% {name}"
-        ax.fill_between(x, low - base, high - base, color=pale(green, 0.16), linewidth=0, label=label)
+        if has_width(x):
+            ax.fill_between(x, low - base, high - base, color=pale(green, 0.16), linewidth=0, label=label)
     curve = supported_curve(diagram)
-    if not deviation and curve[0].size:
+    if not deviation and has_width(curve[0]):
         ax.plot(*curve, color=green, linewidth=1.4 * size, label="CORP curve")
+
+
+def has_width(x: np.ndarray) -> bool:
+    """Whether a curve over these increasing predictions can be seen, and so belongs into the legend."""
+    return x.size > 1 and bool(x[0] < x[-1])

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.data.lenses import top_label
-from calibstat.digits import settled
 from calibstat.inference.sharpness import CalibrationSharpness
 from calibstat.plots.style import DIAGONAL, colors, new_axes, strip_along
 
@@ -70,8 +69,9 @@ def _plot_curve_and_band(curve: CalibrationSharpness, ax: Axes, densest: float) 
     strip.set_ylim(0, densest)
     name = "Brier" if curve.divergence == "brier" else "KL"
     numbers = (
-        f"calibration error {settled(curve.calibration_error):.4f}\nsharpness gap {settled(curve.sharpness_gap):.4f}\n"
-        f"total divergence {settled(curve.total_divergence):.4f} ({name})"
+        f"calibration error {curve.written('calibration_error', '.4f')}\n"
+        f"sharpness gap {curve.written('sharpness_gap', '.4f')}\n"
+        f"total divergence {curve.written('total_divergence', '.4f')} ({name})"
     )
     box = {"facecolor": "white", "edgecolor": ".85", "alpha": 0.85, "boxstyle": "round"}
     ax.text(0.03, 0.97, numbers, transform=ax.transAxes, va="top", fontsize="small", bbox=box)

@@ -39,6 +39,13 @@ def colors() -> dict[str, Color]:
     return dict(zip(roles, map(to_rgb, PALETTE), strict=False))
 
 
+def light_to_dark(number: int) -> list[Color]:
+    """Return so many colours for numbers in order, from yellow green to dark purple, without the ends of viridis."""
+    import matplotlib as mpl
+
+    return [tuple(color[:3]) for color in mpl.colormaps["viridis_r"](np.linspace(0, 1, number + 2)[1:-1])]
+
+
 def pale(color: Color, share: float) -> Color:
     """Mix a colour with white: bars of it that overlap look no darker there, as transparent ones would."""
     red, green, blue = (1 - share * (1 - part) for part in color)

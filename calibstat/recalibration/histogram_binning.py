@@ -60,8 +60,9 @@ class HistogramBinning(Recalibrator):
 
     Parameters
     ----------
-    n_bins : int or "cube_root"
-        Number of bins, or the smallest whose cube is at least the number of predictions that share them.
+    n_bins : int, "cube_root" or "100 rows"
+        Number of bins, or the smallest whose cube is at least the number of predictions that share them, or a
+        hundredth of that number, rounded down (or any other number of rows).
     strategy : {"uniform", "quantile", "tree"}
         Bins of equal width, bin b of B being ((b - 1)/B, b/B]; of as near equal numbers of predictions as ties allow;
         or of a tree, whose bins of at least 100 predictions are split at their mean, whatever `n_bins`.

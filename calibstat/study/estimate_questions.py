@@ -12,6 +12,7 @@ import numpy as np
 
 from calibstat.data.checks import short
 from calibstat.inference.estimate import estimate
+from calibstat.measures.kinds.base import written_options
 from calibstat.study.engine import Data, observed
 from calibstat.study.plain_function import PlainFunction
 from calibstat.study.question import Entry, Question, Row, models_of
@@ -51,7 +52,7 @@ class EstimateQuestion(Question):
         """Return the estimates, model by model; nan where a generator has fewer models than another."""
         sets: list[Any] = [observed(data[0], p) for p in data[1].values()] if isinstance(data, tuple) else [data]
         entries = list(self.measures.values())
-        answers: list[float] = [estimate(each, measure=name, **options) for each in sets for name, options in entries]
+        answers = [float(estimate(each, measure=name, **options)) for each in sets for name, options in entries]
         return answers + [np.nan] * (len(self.columns) - len(answers))
 
     def by_model(self, answers: np.ndarray) -> np.ndarray:
@@ -231,7 +232,7 @@ def no_distance() -> float:
 def written(entry: Entry) -> str:
     """Return a measure with its options as it is called."""
     name, options = entry
-    return f"{name}" + f"({', '.join(f'{option}={value!r}' for option, value in options.items())})" * bool(options)
+    return f"{name}({written_options(options)})" if options else f"{name}"
 
 
 def _rank_code(values: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import product
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ import numpy as np
 from calibstat.data.checks import quoted
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.in_order import without_rounding
 from calibstat.measures.kinds.registry import MEASURES
 from calibstat.study.engine import Data
 
@@ -118,12 +119,20 @@ class Question(ABC):
         }
 
     def truth_of(self, label: str, model: str) -> Callable[..., float]:
-        """Return the function of a model that says population values; raise if it has none."""
+        """Return the function of a model that says population values; raise if it has none.
+
+        A value within 1e-9 of 0 is 0: quadrature and solvers miss it by what other processors round in other ways.
+        """
         found = self.models[label][model]
         if not hasattr(found, "truth"):
             of = f"generator {label!r}" if found is self.generators[label] else f"model {model!r} of {label!r}"
             raise ValueError(f"expected truth(measure, **options) of {of}, found none")
-        return found.truth
+
+        @wraps(found.truth)
+        def truth(*measure: Any, **options: Any) -> float:
+            return float(without_rounding(found.truth(*measure, **options)))
+
+        return truth
 
 
 def models_of(generator: Any) -> Mapping[str, Any] | None:

@@ -48,7 +48,7 @@ class Store:
 
     def __init__(self, folder: str | Path, description: Mapping[str, str], columns: Sequence[str]) -> None:
         if find_spec("pyarrow") is None:
-            raise ModuleNotFoundError("a store needs pyarrow: python -m pip install 'calibstat[simulations]'")
+            raise ModuleNotFoundError("a store needs pyarrow: python -m pip install pyarrow")
         self.folder, self.columns = Path(folder), list(columns)
         path = self.folder / DESCRIPTION
         for place in (self.folder, *self.folder.parents):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from calibstat.data.checks import check_whole, short
 from calibstat.output.whole_folder import whole_folder
-from calibstat.plots.studies.table_plot import plot
+from calibstat.plots.settings import load_backend, settings
+from calibstat.plots.studies.table_plot import LOOK, plot
 from calibstat.study.runner import run
 from calibstat.study.stored_pictures import save_picture
 from calibstat.study.study_options import Option, chosen
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-INSTALLED = Path(__file__).resolve().parents[1]  # the package, whose folder `papers` has studies
+PAPERS = Path(__file__).resolve().parents[1] / "papers"  # the folder of the studies that are installed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +50,15 @@ class Study:
     options : mapping from name to Option
         What may be set. If there are any, ``table`` is also given ``options=``, the value of each by its name.
     figures : callable
-        ``figures(table)``, pictures by the ending of their file's name ("" for the only one). Default: as by `plot`.
+        ``figures(table)``, pictures by the ending of their file's name ("" for the only one), in the look of those by
+        `plot`. Default: as by `plot`.
     pages : callable
         ``pages(table, figures)``, texts that are written beside the table, by the ending of their file's name, such as
         ".html". Default: none.
     violations : callable or None
         ``violations(table)``, the rows in which a promise does not hold, for a study of a promise.
     runtime_hours : float or None
-        How long it takes on two cores.
+        How long it takes on two cores, without `data`.
     file : Path
         The file that it was loaded from, whose name without ``.py`` is its name.
 
@@ -94,9 +96,15 @@ class Study:
         return self.file.stem
 
     @property
+    def called(self) -> str:
+        """The argument of `calibstat study`: the name of an installed study, or a file with its folder."""
+        file = self.file.resolve()
+        return self.name if file.parent == PAPERS else f"{file.parent.name}/{file.name}"
+
+    @property
     def home(self) -> Path:
-        """The default output folder: the folder of its file, or the current folder for a study of the package."""
-        return Path() if self.file.resolve().is_relative_to(INSTALLED) else self.file.parent
+        """The default output folder: the folder of its file, or the current folder for an installed study."""
+        return Path() if self.called == self.name else self.file.parent
 
     def run(
         self,
@@ -145,14 +153,16 @@ class Study:
             given |= {"options": values} if self.options else {}
             tables.append(self.table(quick=quick, n_jobs=n_jobs, **given))
         table = pd.concat(tables, ignore_index=True)
-        command = f"calibstat study {shlex.quote(f'{self.file.resolve().parent.name}/{self.file.name}')}"
+        command = f"calibstat study {shlex.quote(self.called)}"
         command += " --quick" * quick + "".join(f" --data {shlex.quote(each.name)}" for each in data)
         command += "".join(f" --set {shlex.quote(f'{each}={_as_text(values[each])}')}" for each in options)
         facts = {"seed": self.seed, "version": version("calibstat"), "date": datetime.date.today().isoformat()}
         written = [Path("results") / f"{name}.csv"]
+        load_backend()
         with whole_folder(out) as draft:
             write_table(table, draft / written[0], command=command, **facts)
-            figures = self.figures(table)
+            with settings(LOOK):
+                figures = self.figures(table)
             for ending, text in self.pages(table, figures).items():
                 written.append(Path("results") / f"{name}{ending}")
                 (draft / written[-1]).write_text(text, encoding="utf-8")

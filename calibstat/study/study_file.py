@@ -1,4 +1,4 @@
-"""Loads study files, and finds them again in worker processes.
+"""Loads installed studies and study files, and finds these again in worker processes.
 
 The folder of a study file becomes a package below this module, whatever its path is. So names of study files clash with
 nothing, a study imports helpers beside it with a leading dot (``from .parts.grid import FIVE``), and a worker process,
@@ -18,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import unquote
 
-from calibstat.data.checks import short
-from calibstat.study.study import INSTALLED, Study
+from calibstat.data.checks import nearest, short
+from calibstat.study.study import PAPERS, Study
 
 __path__: list[str] = []  # modules can be below this one
 
@@ -64,9 +64,14 @@ def load_module(path: str | Path) -> ModuleType:
     ValueError
         If there is no such file, or it raises; the line is named.
     """
-    path = _found(Path(path))
+    path = Path(path)
     if not path.is_file():
-        raise ValueError(f"expected a study file, found {'a folder' if path.is_dir() else 'no file'} at {path}")
+        names = installed_names()
+        raise ValueError(
+            f"expected a study file, or an installed study, one of {', '.join(names)}; found "
+            f"{'a folder' if path.is_dir() else 'no file'} at {path}{nearest(path.stem, names) or '.'} "
+            "Other studies of calibstat are with its sources, in the folder simulations"
+        )
     if path.suffix != ".py" or "." in path.stem:
         raise ValueError(f"expected a study file named NAME.py, without other dots, found {path}")
     resolved = path.resolve()
@@ -75,12 +80,6 @@ def load_module(path: str | Path) -> ModuleType:
     except Exception as error:
         what = f"{type(error).__name__} in {_place(error, resolved)}"
         raise ValueError(f"expected a study file that Python can run, found {what}: {error}") from error
-
-
-def _found(path: Path) -> Path:
-    """Return a path as it is given, or if nothing is there and it begins with papers/, the package's own."""
-    own = INSTALLED / path
-    return own if path.parts[:1] == ("papers",) and not path.exists() and own.is_file() else path
 
 
 def _place(error: Exception, file: Path) -> str:
@@ -92,16 +91,22 @@ def _place(error: Exception, file: Path) -> str:
     return f"line {own[-1].lineno} of {own[-1].filename}" if own else str(file)
 
 
-def load_study(path: str | Path) -> Study:
-    """Load the study of a Python file, its variable ``study``.
+def installed_names() -> list[str]:
+    """Return the names of the studies that are installed, whose files are those of one folder."""
+    return sorted(path.stem for path in PAPERS.glob("*.py") if path.stem != "__init__")
 
-    The file is run once in a process; after a change to it start another, or give the changed file another name.
+
+def load_study(path: str | Path) -> Study:
+    """Load an installed study, or the study of a Python file, its variable ``study``.
+
+    A file is run once in a process; after a change to it start another, or give the changed file another name.
 
     Parameters
     ----------
     path : str or Path
-        The file. Its name without ``.py`` is the name of the study. What lies in its folder it imports with a leading
-        dot: ``from .helpers import models``. "papers/tables.py" is in the package itself, if nothing has that path.
+        The name of an installed study, such as "ranking"; ``calibstat study`` lists them. Or a file, whose name without
+        ``.py`` is the name of the study. What lies in its folder it imports with a leading dot: ``from .helpers import
+        models``.
 
     Returns
     -------
@@ -110,7 +115,7 @@ def load_study(path: str | Path) -> Study:
     Raises
     ------
     ValueError
-        If there is no such file, it raises (the line is named), or it has no study.
+        If there is no such name or file, the file raises (the line is named), or it has no study.
 
     Examples
     --------
@@ -132,8 +137,10 @@ def load_study(path: str | Path) -> Study:
     >>> [path.name for path in written]
     ['level-quick.csv', 'level-quick.png']
     """
-    found = getattr(load_module(path), "study", None)
+    installed = str(path) in installed_names()
+    module = import_module(f"calibstat.papers.{path}") if installed else load_module(path)
+    found = getattr(module, "study", None)
     if not isinstance(found, Study):
         what = "no study" if found is None else f"a study of type {type(found).__name__}: {short(found)}"
         raise ValueError(f"expected study = Study(...) in {path}, found {what}")
-    return replace(found, file=_found(Path(path)))
+    return replace(found, file=PAPERS / f"{path}.py" if installed else Path(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibstat.output.csv_text import as_csv
+from calibstat.output.csv_text import SixDigits, as_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,4 +54,4 @@ def write_table(frame: pd.DataFrame, path: str | Path, **facts: object) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     header = "; ".join(f"{key}: {value}" for key, value in facts.items())
-    path.write_text(f"# {header}\n{as_csv(frame, float_format='%.6g')}", encoding="utf-8")
+    path.write_text(f"# {header}\n{as_csv(frame, SixDigits)}", encoding="utf-8")

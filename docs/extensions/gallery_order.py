@@ -19,6 +19,8 @@ FIRST = (
     "plot_thousand_classes.py",
     "plot_forecaster_corp.py",
     "plot_larger_than_memory.py",
+    "plot_study.py",
+    "plot_generators.py",
 )
 
 

@@ -1,6 +1,6 @@
 """Populations in which intervals have failed: rival sums, rare outcomes, certain groups, ends, and waves.
 
-Those whose errors are of the size of the noise depend on the number of rows.
+Those whose errors are of the size of the noise, or that have a few events, depend on the number of rows.
 """
 
 from __future__ import annotations
@@ -49,10 +49,20 @@ def certain_low(n: int) -> generators.domain:
     return atoms([18, 82], [0, 0.9 + 0.3 * noise_unit(0.9, 0.82 * n)], [0.06, 0.9])
 
 
+def few_events(n: int) -> dict[str, Any]:
+    """Return one prediction with two events expected, calibrated and half, and rare events beside rare non-events."""
+    two = 2 / n
+    return {
+        "2 events, one prediction": atoms([1], [two], [two]),
+        "2 events, predicted half": atoms([1], [two], [two / 2]),
+        "2 events and 2 non-events": atoms([1, 1], [2 * two, 1 - 2 * two], [2 * two, 1 - 2 * two]),
+    }
+
+
 def at_noise(n: int) -> dict[str, Any]:
-    """Return the populations whose errors depend on the number of rows."""
+    """Return the populations that depend on the number of rows."""
     several = {f"rivals {units:g}": rivals(n, units) for units in (0, 0.5, 1)}
-    return several | {"certain .95": certain_high(n), "certain .06": certain_low(n)}
+    return several | {"certain .95": certain_high(n), "certain .06": certain_low(n)} | few_events(n)
 
 
 def rare() -> dict[str, Any]:

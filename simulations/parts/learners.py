@@ -202,7 +202,7 @@ FIVE, TWENTY = Population(5), Population(20)
 RARE, RARE_TWENTY = Population(5, -3.0), Population(20, -2.4)
 RIDGE = partial(logistic, penalty=60.0)
 RELATED, CURVED = Population(5, alike=0.4), Population(10, bend=0.5)
-OVER, RARE_SCORED = Scored(0.6), Scored(middle=-3.2)
+OVER, RARE_SCORED, FEW_EVENTS = Scored(0.6), Scored(middle=-3.2), Scored(middle=-4.5)
 isotonic, histogram = partial(mapped, kind=IsotonicRegression), partial(mapped, kind=HistogramBinning)
 LEARNERS: dict[str, tuple[Any, Learner]] = {
     "logistic, 5 features": (FIVE, logistic),
@@ -214,6 +214,7 @@ LEARNERS: dict[str, tuple[Any, Learner]] = {
     "Platt": (OVER, platt),
     "isotonic": (OVER, isotonic),
     "histogram": (OVER, histogram),
+    "histogram, prevalence .03": (FEW_EVENTS, histogram),
     "naive Bayes, features 3 times": (RELATED, partial(naive_bayes, repeated=3)),
     "logistic, balanced classes": (RARE, partial(logistic, balanced=True)),
     "Platt, corrected twice": (OVER, corrected_twice),
@@ -225,7 +226,13 @@ LEARNERS: dict[str, tuple[Any, Learner]] = {
     "always calibrated": (Uniform(), calibrated_cut),
     "logistic at its truth": (FIVE, partial(known, population=FIVE)),
 }
-SMOOTH = (*list(LEARNERS)[:5], "Platt", "isotonic", "histogram")  # whose fits the mirror is for
+SMOOTH = (
+    *list(LEARNERS)[:5],
+    "Platt",
+    "isotonic",
+    "histogram",
+    "histogram, prevalence .03",
+)  # whose fits the mirror is for
 PAIRS: dict[str, tuple[Any, Learner, Learner]] = {
     "Platt of calibrated predictions": (Scored(), given, platt),
     "Platt": (OVER, given, platt),

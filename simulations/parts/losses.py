@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .grid import DEFAULT
+from calibstat.papers.parts.grid import DEFAULT
 
 if TYPE_CHECKING:
     import pandas as pd

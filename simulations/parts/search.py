@@ -17,10 +17,10 @@ from calibstat import MEASURES, compare, confidence_interval
 from calibstat.generators.simulator import drawing
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.registry import binary_measures, find_measure, measures_by_rows
+from calibstat.papers.parts.promises import CONFIDENCE
 
 from .cases import Case
 from .kinds_of_cases import GROUPED, KINDS
-from .promises import CONFIDENCE
 
 ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17
 NO_DIFFERENCE = 1e-9  # of two measures that are equal

@@ -15,10 +15,9 @@ from calibstat.classical.logistic import LogitPolynomial
 from calibstat.classical.t_cal import over_scales
 from calibstat.inference.p_values import p_values
 from calibstat.inference.problems.pose import pose
+from calibstat.papers.parts.grid import every_test
 from calibstat.planning.test_names import CLASSICAL
 from calibstat.resampling import Draws, Labels, Stage, draw
-
-from .grid import every_test
 
 CLIP = 1e-6  # of predictions of 0 and 1, for tests that take logits
 OF_SUMS = {

@@ -32,7 +32,7 @@ def test_the_package_runs_as_a_module(monkeypatch, capsys):
 
 def test_help_names_every_command():
     text = run("--help").stdout
-    assert all(name in text for name in ("demo", "measures", "test", "interval", "equivalence", "report"))
+    assert all(name in text for name in ("demo", "measures", "generators", "test", "interval", "equivalence", "report"))
     narrow = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).stdout
     lines = narrow.partition("Commands")[2].partition("Begin with")[0].splitlines()[1:]
     assert sum(line.startswith("│") for line in lines) == len(app.registered_commands)  # one line each

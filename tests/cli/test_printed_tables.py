@@ -10,11 +10,6 @@ from calibstat.output import wording
 pytestmark = pytest.mark.usefixtures("quick_draws")
 
 
-def test_measures_lists_the_registry():
-    text = run("measures").stdout
-    assert all(name in text for name in cs.MEASURES)
-
-
 def test_class_wise_prints_every_class_and_all_together(zoo, predictions):
     text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise", "--measure", "ks", "--verbose").stdout)
     found = cs.calibration_test(predictions, measure="ks", lens="class_wise", n_resamples=99, rng=0)

@@ -12,7 +12,7 @@ from simulation_files import study_file
 
 import calibstat as cs
 from calibstat.data import clipping as certain
-from calibstat.papers import recalibrations
+from calibstat.papers.parts import recalibrations
 from calibstat.recalibration import MatrixScaling, NeuralScaling, PlattScaling, TemperatureScaling, VectorScaling
 
 Y, P = cs.generators.temperature(1.5).sample(200, rng=1)

@@ -55,6 +55,7 @@ def test_samples_are_reproducible_rows(name):
     arguments |= {"quadratic_gap": (0.2,), "interval_gap": (0.2, 0.1), "two_point": (0.1,), "high_frequency": (3,)}
     arguments |= {"groups": ({"a": half, "b": half},), "distorted": (shift(1), 2), "prevalence": (calibrated(), 0.1)}
     arguments |= {"features": (calibrated(), {"sex": 2, "site": 3}, [({"sex": 1, "site": 0}, {"shift": 1})])}
+    arguments |= {"coarsened": (calibrated(), np.round)}
     arguments |= {"reweighted": (calibrated(), cs.generators.Weights(prediction=1, outcome=(1, 2)))}
     family = cs.GENERATORS[name](*arguments.get(name, ()))
     y, p = family.sample(100, 7)

@@ -6,7 +6,7 @@ from scipy.optimize import linprog
 
 from calibstat.generators import temperature
 from calibstat.generators.nearest_law import nearest_law
-from calibstat.measures.distances import LowerDistance
+from calibstat.measures.lower_and_upper_distance import LowerDistance
 
 
 def summary(seed):

@@ -440,7 +440,7 @@ INPUTS = {
     "measures.kernel_ce._add_pairs": lambda: (np.zeros((3, 5)), VALUE, RESIDUALS, 0.5),
     "measures.kinds.one_pass.add_weighted": lambda: (np.zeros(5), VALUE, RESIDUALS),
     "measures.kinds.one_pass._add_in_cells": lambda: (np.zeros((3, 5)), CELL, RESIDUALS),
-    "measures.distances._least_cut": lambda: (
+    "measures.lower_and_upper_distance._least_cut": lambda: (
         *(VALUE, COUNT / COUNT.sum(), POSITIVES / COUNT.sum()),
         np.append(np.arange(0, VALUE.size, 2), VALUE.size),
     ),

@@ -1,10 +1,12 @@
 """Generators that several test files share."""
 
+import numpy as np
 from scipy import stats
 
 from calibstat.generators import (
     always_wrong,
     calibrated,
+    coarsened,
     dirichlet,
     distorted,
     domain,
@@ -21,6 +23,12 @@ from calibstat.generators import (
     six_points,
     temperature,
 )
+
+
+def by_thirds(x):
+    """The third of [0, 1] in which a score is."""
+    return np.minimum(x * 3, 2).astype(int)
+
 
 FIVE = [0.1, 0.3, 0.5, 0.7, 0.9]
 CALIBRATED = [calibrated(), calibrated(FIVE), calibrated(stats.beta(0.1, 0.1))]
@@ -49,6 +57,7 @@ COMPOSED = [
     quadratic_gap(0.2),
     interval_gap(0.2, -0.05),
     high_frequency(5),
+    distorted(coarsened(temperature(2), by_thirds), shift=0.5),
 ]
 ONE_PREDICTION = [hidden(), temperature(3, {0.2: 0.3, 0.6: 0.7})]
 ROTATION = [[0.9, 0.1, 0.0], [0.0, 0.9, 0.1], [0.1, 0.0, 0.9]]

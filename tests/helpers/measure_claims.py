@@ -4,8 +4,8 @@ import numpy as np
 
 import calibstat as cs
 from calibstat.measures import MEASURES, Info, Statistic
-from calibstat.measures.distances import LARGEST
 from calibstat.measures.kinds.registry import binary_measures, find_measure
+from calibstat.measures.lower_and_upper_distance import LARGEST
 
 ULP = np.finfo(float).eps
 VARIANTS = [
@@ -24,6 +24,12 @@ VARIANTS = [
     ("smooth_ece", {"bandwidth": 0.05}),
     ("random_interval_ce", {"width": 1.0}),
     ("random_interval_ce", {"width": 0.01}),
+    ("ece", {"n_bins": "20 rows"}),
+    ("ece_width", {"penalty": "largest"}),
+    ("sweep_ce", {"strategy": "uniform"}),
+    ("weighted_ce", {"functions": 0}),
+    ("post_processing_gap", {"score": "log_loss", "clip": 2.0**-53}),
+    ("post_processing_gap", {"score": "spherical"}),
 ]
 BUILT_IN = [
     name
@@ -180,6 +186,7 @@ SKIPPED = {
     ("ece_debiased", "sound"), ("ece_debiased", "continuous"), ("ece_debiased", "symmetric"),
     ("ks", "continuous"), ("ks", "symmetric"),
     ("kuiper", "continuous"),
+    ("sweep_ce", "sound"), ("sweep_ce", "continuous"), ("sweep_ce", "symmetric"), ("weighted_ce", "sound"),
     ("mcb", "continuous"), ("decision_loss", "continuous"), ("l1", "continuous"),
     ("interval_ce", "continuous"), ("upper_distance", "continuous"),
     ("brier", "complete"), ("log_loss", "complete"), ("normalized_log_loss", "complete"),

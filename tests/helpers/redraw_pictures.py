@@ -10,8 +10,10 @@ run wrote together with its table. It drew them from all digits, of which the ta
 import sys
 
 import pandas as pd
-from simulation_files import FOLDER, STUDIES
+from simulation_files import FOLDER, STORED
 
+from calibstat.plots.settings import settings
+from calibstat.plots.studies.table_plot import LOOK
 from calibstat.study.stored_pictures import name_of_table, save_picture, table_shown, write_table_shown
 
 FIGURES, RESULTS = FOLDER / "figures", FOLDER / "results"
@@ -19,12 +21,12 @@ FIGURES, RESULTS = FOLDER / "figures", FOLDER / "results"
 
 def study_of(picture):
     """The study that a picture belongs to, by its name: of several, the one with the longest name."""
-    return max((name for name in STUDIES if f"{picture.stem}_".startswith(f"{name}_")), key=len)
+    return max((name for name in STORED if f"{picture.stem}_".startswith(f"{name}_")), key=len)
 
 
 def outdated(figures=FIGURES, results=RESULTS):
     """The pictures that do not show the table of their study as it is, by name, with what they show."""
-    tables = {name: name_of_table(results / f"{name}.csv") for name in STUDIES}
+    tables = {name: name_of_table(results / f"{name}.csv") for name in STORED}
     shown = {picture: table_shown(picture) for picture in sorted(figures.glob("*.png"))}
     return {picture.name: found for picture, found in shown.items() if found != tables[study_of(picture)]}
 
@@ -34,7 +36,8 @@ def redraw(name):
     import matplotlib.pyplot as plt
 
     results = RESULTS / f"{name}.csv"
-    drawn = STUDIES[name].figures(pd.read_csv(results, comment="#"))
+    with settings(LOOK):
+        drawn = STORED[name].figures(pd.read_csv(results, comment="#"))
     written = {FIGURES / f"{name}{'_' * bool(ending)}{ending}.png": figure for ending, figure in drawn.items()}
     for path, figure in written.items():
         save_picture(figure, path, results)

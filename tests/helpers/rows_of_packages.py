@@ -51,6 +51,16 @@ PACKAGES = {  # page: distributions whose versions are stored, names that its co
         ["reliably-metrics"],
         {"reliably.metrics": ["ece", "mce", "adaptive_ece", "classwise_ece", "brier", "nll", "auroc", "smece"]},
     ),
+    "uu-sml": (  # from github.com/uu-sml/calibration; the package index has none
+        ["calibration"],
+        {
+            "calibration.stats": ["ece"],
+            "calibration.binning": ["DataDependentBinning"],
+            "calibration.lenses": ["maximum_lens", "top2_lens", "group_lens"],
+            "calibration.scores": ["logarithmic_score", "quadratic_score"],
+            "calibration.utils.distances": ["l2distance"],
+        },
+    ),
 }
 
 

@@ -1,14 +1,17 @@
-"""The study files of the folder simulations/, for tests of them."""
+"""The study files of the folder simulations/ and the installed studies, for tests of them."""
 
 from importlib import import_module
 
 from project_folder import PROJECT
 
 from calibstat.study import load_study
-from calibstat.study.study_file import load_module
+from calibstat.study.study_file import installed_names, load_module
 
 FOLDER = PROJECT / "simulations"
-STUDIES = {path.stem: load_study(path) for path in sorted(FOLDER.glob("*.py"))}
+OWN = {path.stem: load_study(path) for path in sorted(FOLDER.glob("*.py"))}
+INSTALLED = {name: load_study(name) for name in installed_names()}
+STUDIES = OWN | INSTALLED
+STORED = OWN | {name: study for name, study in INSTALLED.items() if not study.takes_data}  # others take a user's files
 
 
 def study_file(name):

@@ -22,6 +22,7 @@ os.environ.setdefault("COLUMNS", "120")  # no answer is broken into lines
 import numpy as np
 
 import calibstat as cs
+from calibstat.study.study_file import installed_names
 
 Y, P = cs.generators.temperature(1.5).sample(120, rng=1)
 TWO = {"A": P, "B": P**2}
@@ -192,9 +193,10 @@ CALLS = {
     "scorer": lambda: cs.scorer("ece")(Fitted(), P, Y),
     "sharpness": lambda: drawn(cs.sharpness(Y, P)),
     "spiegelhalter": lambda: str(cs.spiegelhalter(Y, P)),
-    "study": lambda: cs.study.plot(
-        cs.study.run("bias", {"a": cs.generators.calibrated()}, [20, 40], ["ece"], replicates=5, seed=1)
-    ),
+    "study": lambda: [
+        *(cs.study.load_study(name).question for name in installed_names()),
+        cs.study.plot(cs.study.run("bias", {"a": cs.generators.calibrated()}, [20, 40], ["ece"], replicates=5, seed=1)),
+    ],
     "summarize": lambda: str(cs.summarize(Y, TWO, **FEW)),
     "t_cal": lambda: str(cs.t_cal(Y, P, **FEW)),
     "validate": lambda: str(cs.validate(Y, P)),
@@ -208,6 +210,7 @@ COMMANDS = {  # arguments, exit code, and a part of what is printed
     "decompose": (ROWS, 0, "120 rows"),
     "demo": (["--out", "demo"], 0, "Written to demo"),
     "equivalence": ([*ROWS, "--margin", "0.2"], 0, "120 rows"),
+    "generators": ([], 0, "temperature"),
     "interval": ([*ROWS, *QUICK], 0, "on these rows"),
     "measures": ([], 0, "smooth_ece"),
     "monitor": ([*ROWS, "--when", "d", "--state", "state.json"], 0, "period"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from score_examples import ALL, CUBE, PROBABILITY, SQUARE, STEEP, losses
 
-from calibstat.measures.bregman import BRIER, LOG_LOSS, SCORES, SPHERICAL, find_score
+from calibstat.measures.bregman import BRIER, LOG_LOSS, SCORES, SPHERICAL, Bregman, find_score
 
 
 @pytest.mark.parametrize("score", ALL, ids=repr)
@@ -63,3 +63,27 @@ def test_find_score():
     for wrong in ("kl", "log", None, abs):
         with pytest.raises(ValueError, match="expected a score, one of brier, log_loss, spherical or a Bregman"):
             find_score(wrong)
+
+
+@pytest.mark.parametrize(
+    "score", [*SCORES.values(), Bregman("cubes", lambda x: x**3 + x**2, lambda x: 3 * x**2 + 2 * x)]
+)
+def test_predictions_are_found_by_their_gradient(score):
+    """The derivative of the prediction by the gradient is 1 over the second derivative of phi."""
+    v = np.array([0.01, 0.2, 0.5, 0.83, 0.999])
+    assert score.prediction(score.gradient(v)) == pytest.approx(v, abs=1e-12)
+    second = {
+        "brier": 2 + 0 * v,
+        "log_loss": 1 / (v * (1 - v)),
+        "spherical": (v**2 + (1 - v) ** 2) ** -1.5,
+        "cubes": 6 * v + 2,
+    }[score.name]
+    assert score.spread(score.gradient(v)) == pytest.approx(1 / second, rel=1e-6)
+    assert score.prediction(np.array([-1e3, 1e3])) == pytest.approx([0, 1], abs=1e-15)
+
+
+def test_gains_are_differences_of_losses():
+    v, moved, count, ones = np.array([0.2, 0.7]), np.array([0.3, 0.6]), np.array([4.0, 2]), np.array([1.0, 2])
+    for score in SCORES.values():
+        losses = [ones * score.loss(1.0, each) + (count - ones) * score.loss(0.0, each) for each in (v, moved)]
+        assert score.gain(v, moved, count, ones) == pytest.approx(losses[0] - losses[1], abs=1e-14)

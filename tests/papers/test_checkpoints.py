@@ -135,10 +135,48 @@ def test_a_run_goes_on_by_checkpoint(save, tmp_path, monkeypatch):
 
 
 def test_it_runs_without_files_and_is_drawn(tmp_path):
-    table, (csv, png) = load_study("papers/checkpoints.py").run(tmp_path, quick=True)
+    table, (csv, png) = load_study("checkpoints").run(tmp_path, quick=True)
     assert (csv.name, png.name) == ("checkpoints-quick.csv", "checkpoints-quick.png")
     assert table["file"].unique().tolist() == list(checkpoints.EXAMPLES)
     (figure,) = checkpoints.figures(table).values()
     drawn = figure.axes[0].lines[0].get_ydata()
     assert list(drawn) == table.loc[table["measure"] == "log loss", "value"].tolist()
+    plt.close(figure)
+
+
+def marked(axes, marker):
+    """Numbers of the checkpoints that have this mark."""
+    (line,) = [line for line in axes.lines if line.get_marker() == marker]
+    return line.get_xdata().tolist()
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_p_value_that_no_resample_reached_is_marked(back, save, tmp_path):
+    """Of 99 draws none is as large for the first: p is at most 1/100, which is no measured value."""
+    table = table_of(save("a", 3.0), save("b", 1.0))
+    if back:
+        cs.study.write_table(table, tmp_path / "a.csv")
+        table = pd.read_csv(tmp_path / "a.csv", comment="#")
+    (figure,) = checkpoints.figures(table).values()
+    for axes in figure.axes[3:5]:
+        assert marked(axes, "v") == [1]
+        assert marked(axes, "o") == [2]
+    assert marked(figure.axes[0], "v") == []
+    assert "p is at most 0.01" in figure.get_supxlabel()
+    plt.close(figure)
+
+
+def test_a_quick_run_has_enough_resamples_to_be_far_below_the_level():
+    options = chosen(checkpoints.OPTIONS, {}, "checkpoints")
+    for given, least in ((499, 0.005), (19, 0.05)):  # fewer stay as they were asked for
+        table = checkpoints.table(quick=True, data=[], store=None, options={**options, "resamples": given})
+        assert set(table.loc[table["measure"] == checkpoints.LEAST_P, "value"]) == {least}
+        assert table.loc[table["measure"].isin(checkpoints.P_VALUES), "value"].min() == least
+
+
+def test_the_legend_lies_on_no_bar(save):
+    (figure,) = checkpoints.figures(table_of(save("a", 3.0), save("b", 1.0))).values()
+    figure.draw_without_rendering()
+    axes = figure.axes[5]
+    assert axes.get_legend().get_window_extent().y0 >= axes.bbox.y1 - 1
     plt.close(figure)

@@ -6,12 +6,11 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from simulation_files import study_part
 
 import calibstat as cs
+from calibstat.papers.parts.kernel_estimators import ESTIMATORS
 
 ALPHAS = (0.01, 0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5)
-ESTIMATORS = study_part("kernel_estimators").ESTIMATORS
 
 
 def sample(seed):

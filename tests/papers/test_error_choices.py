@@ -11,9 +11,9 @@ from scipy.stats import spearmanr
 
 import calibstat as cs
 from calibstat.papers import error_choices
-from calibstat.papers.agreement import PROPERTIES
 from calibstat.papers.error_choices import HALVES, LARGER_LOSS, SAME
-from calibstat.papers.recalibrations import BEFORE
+from calibstat.papers.parts.agreement import PROPERTIES
+from calibstat.papers.parts.recalibrations import BEFORE
 from calibstat.recalibration import HistogramBinning, TemperatureScaling
 from calibstat.study import load_study
 from calibstat.study.study_options import chosen
@@ -277,7 +277,7 @@ def test_a_hard_file_has_its_lines_and_pictures(name, tmp_path):
 
 @pytest.mark.slow
 def test_it_runs_without_files(tmp_path):
-    table, written = load_study("papers/error_choices.py").run(tmp_path, quick=True)
+    table, written = load_study("error_choices").run(tmp_path, quick=True)
     assert sorted(path.suffix for path in written) == [".csv", ".html", ".md", ".png", ".png", ".png"]
     bins = table[(table["question"] == "bins") & (table["file"] == "all files")]
     assert set(bins["measure"]) == set(PROPERTIES)

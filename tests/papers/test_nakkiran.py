@@ -125,3 +125,24 @@ def test_theorem_2_the_gap_is_at_most_the_gap_of_the_errors():
                 broken += not holds
     assert kept >= 10
     assert broken >= 1  # so that the bound could fail
+
+
+RARE = cs.Bregman("rare", lambda x: -np.log(x + 0.1), lambda x: -1 / (x + 0.1))
+
+
+@pytest.mark.parametrize("score", ["brier", "log_loss", "spherical", RARE], ids=str)
+def test_theorem_calibrated_if_and_only_if_no_update_lowers_a_proper_loss(score):
+    """On random finite domains: the gap is 0 where frequencies are predictions, else above 0, whichever the loss is."""
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        value = np.sort(random.uniform(0.05, 0.95, 5))
+        share = random.dirichlet(np.ones(5))
+        wrong = np.clip(value + random.uniform(-0.04, 0.04, 5), 0, 1)
+        gaps = [
+            cs.generators.domain(tuple(share / share.sum()), tuple(chance), tuple(value)).truth(
+                "post_processing_gap", score=score
+            )
+            for chance in (value, wrong)
+        ]
+        assert gaps[0] == pytest.approx(0, abs=1e-13)
+        assert gaps[1] > 1e-7

@@ -84,3 +84,16 @@ def test_index_cuts_part_equal_probabilities_at_random_as_split_does_in_proporti
     together = cs.estimate(y, prob, **options)
     assert split == pytest.approx(np.mean(cut), abs=0.004)
     assert abs(together - np.mean(cut)) > 0.01
+
+
+def test_rmsce_of_100_rows_in_each_bin():
+    """The recipe of the authors' library: as many bins as 100 rows go into the rows, and squares weighted by rows."""
+    label, prob = cs.generators.dirichlet((0.3,) * 4, temperature=2).sample(399, rng=3)
+    hit, confidence = hits_and_confidence(label, prob)
+    order = np.argsort(confidence)
+    hit, confidence = np.asarray(hit, float)[order], np.asarray(confidence)[order]
+    square = 0.0
+    for rows in np.split(np.arange(399), np.round(np.linspace(0, 399, 3, endpoint=False)).astype(int)[1:]):
+        square += rows.size / 399 * (hit[rows].mean() - confidence[rows].mean()) ** 2
+    rmsce = {"measure": "gce", "binning": "adaptive", "max_prob": True, "class_conditional": False, "norm": "l2"}
+    assert cs.estimate(label, prob, **rmsce, n_bins="100 rows") == pytest.approx(square**0.5, abs=1e-13)

@@ -282,3 +282,31 @@ def test_theorems_1_and_2_finer_grids_of_the_simplex_rise_to_the_limit():
 def test_the_confidence_alone_is_a_binary_problem():
     hits, confidence = hits_and_confidence(LABEL, PROB)
     assert cs.estimate(LABEL, PROB, measure="ece") == pytest.approx(binned_error(hits, confidence, 15), abs=1e-14)
+
+
+def test_section_2_1_a_reliability_diagram_is_a_recalibration():
+    """Histogram binning predicts the frequency that the diagram shows in the bin of a prediction."""
+    y, p = cs.generators.temperature(2).sample(400, rng=1)
+    diagram = cs.reliability(y, p, n_bins=10, band=None)
+    fitted = cs.recalibration.HistogramBinning(n_bins=10).fit(p, y).predict_proba(diagram.mean_prediction)
+    assert fitted == pytest.approx(diagram.frequency, abs=1e-15)
+    again = cs.recalibration.HistogramBinning(n_bins=10).fit(p, y).predict_proba(p)
+    assert cs.estimate(y, again, n_bins=None) == pytest.approx(0, abs=1e-12)  # on the rows that it was fitted to
+
+
+def test_theorem_2_when_bins_lose_nothing():
+    """Equality where the distance is linear on the errors of each bin: an absolute value where they have one sign.
+
+    The errors of `shift` are all positive; those of `temperature` change their sign at 1/2, which ends a bin of an even
+    number and lies within one of an odd number. A square is nowhere linear, so that errors have to be constant in a
+    bin.
+    """
+    shift, over = cs.generators.shift(-0.5), cs.generators.temperature(2)
+    for n_bins in (1, 2, 3, 8):
+        assert shift.truth("ece", n_bins=n_bins) == pytest.approx(shift.truth("ece", n_bins=None), abs=1e-12)
+        lost = over.truth("ece", n_bins=None) - over.truth("ece", n_bins=n_bins)
+        assert (abs(lost) < 1e-12) if n_bins % 2 == 0 else (lost > 1e-3)
+        assert shift.truth("ece", n_bins=n_bins, norm="l2") < shift.truth("ece", n_bins=None, norm="l2") - 1e-4
+    constant = cs.generators.domain((0.5, 0.5), (0.3, 0.5), (0.2, 0.4))
+    squares = [constant.truth("ece", n_bins=n_bins, norm="l2") for n_bins in (1, None)]
+    assert squares == pytest.approx([0.1, 0.1], abs=1e-15)

@@ -120,6 +120,15 @@ def test_numbers_of_rows_are_short():
     assert [text.get_text() for text in strip.texts] == ["999", "1.0k", "10k", "1.2M", "3.0G"]
 
 
+@pytest.mark.parametrize("band", CURVE)
+@pytest.mark.parametrize("values", [[0.3], [0.3] * 40, [0.3] * 20 + [0.7] * 20])
+def test_the_legend_has_no_curve_that_cannot_be_seen(values, band):
+    found = cs.reliability([i % 3 == 0 for i in range(len(values))], values, band=band, rng=1)
+    seen = {"CORP curve", CURVE[band]} & set(cs.plot(found).get_legend_handles_labels()[1])
+    steps = {CURVE["monotone"]} & {CURVE[band]}  # go from 0 to 1, whatever is predicted
+    assert seen == ({"CORP curve", CURVE[band]} if len(set(values)) > 1 else steps)
+
+
 def test_a_curve_does_not_begin_at_0_because_of_one_row():
     """One row of the smallest prediction without the event, then 9 and 11 rows: the first piece of 10 or more."""
     for few, first in ((9, 0.4), (11, 0.2)):

@@ -33,9 +33,11 @@ def test_a_diagram_shows_its_numbers():
     np.testing.assert_array_equal(lines["calibration curve"], np.column_stack([found.grid, found.curve]))
     assert band(ax)[:, 1].max() == np.nanmax(found.high)
     assert band(ax)[:, 1].min() == np.nanmin(found.low) >= 0
+    error, gap, total = found.standard_error.values()
     assert [text.get_text() for text in ax.texts] == [
-        f"calibration error {found.calibration_error:.4f}\nsharpness gap {found.sharpness_gap:.4f}\n"
-        f"total divergence {found.total_divergence:.4f} (Brier)"
+        f"calibration error {found.calibration_error:.4f} ± {error:.4f}\n"
+        f"sharpness gap {found.sharpness_gap:.4f} ± {gap:.4f}\n"
+        f"total divergence {found.total_divergence:.4f} ± {total:.4f} (Brier)"
     ]
     density = ax.child_axes[0].collections[0].get_paths()[0].vertices
     assert density[:, 1].max() == found.density.max()

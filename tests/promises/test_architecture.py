@@ -28,8 +28,8 @@ RANDOM = {
     "study/": {None: {"SeedSequence"}},
     "papers/": {None: {"SeedSequence"}},
     "simulations/": {None: {"SeedSequence"}},
-    "simulations/parts/kernel_estimators.py": {None: {"Generator"}},  # random by themselves, for comparison only
-    "simulations/distances.py": {None: {"SeedSequence"}, "draw_kernel": {"default_rng"}},
+    "papers/parts/kernel_estimators.py": {None: {"Generator"}},  # random by themselves, for comparison only
+    "papers/distances.py": {None: {"SeedSequence"}, "draw_kernel": {"default_rng"}},
     # packages that draw from the global state, for comparison only
     "simulations/parts/peer_answers.py": {
         None: {"SeedSequence"},
@@ -262,6 +262,32 @@ def test_hard_dependencies_are_those_imported():
 def test_an_import_is_seen_as_a_library():
     source = "import os, scipy.stats\nfrom . import numba\nfrom calibstat import x\ndef f():\n    from PIL import Image"
     assert libraries({"a.py": source, "b.py": "import pyarrow"}) == {"scipy", "matplotlib"}
+
+
+def beside_the_package(files):
+    """What files import that an installed package does not have: extras, what draws in a checkout, and by a dot."""
+    nodes = [node for source in files.values() for node in import_statements(source)]
+    names = {name.partition(".")[0] for node in nodes for name in imported(node)}
+    by_a_dot = {"." for node in nodes if getattr(node, "level", 0)}
+    return names & {*OPTIONAL, "seaborn", "simulations"} | by_a_dot
+
+
+def test_installed_studies_need_nothing_beside_the_package():
+    papers = {file: source for file, source in sources().items() if file.startswith("papers/")}
+    assert len(papers) > 9
+    assert beside_the_package(papers) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("def f():\n    import seaborn as sns", "seaborn"),
+        ("from simulations.parts import cases", "simulations"),
+        ("from .parts.cases import x", "."),
+    ],
+)
+def test_an_import_from_beside_the_package_is_found(source, found):
+    assert beside_the_package({"papers/a.py": source}) == {found}
 
 
 def needed(recipe):

@@ -119,7 +119,7 @@ def test_calls_of_the_two_tables_of_names_run(call):
     x = pd.DataFrame({"age": 20 + np.arange(200) % 60})
     model = LogisticRegression().fit(x, y)
     plt.switch_backend("Agg")
-    rows = {"y": y, "p": p, "q": p**2, "label": label, "prob": prob, "x": x, "model": model}
+    rows = {"np": np, "y": y, "p": p, "q": p**2, "label": label, "prob": prob, "x": x, "model": model}
     found = eval(call, {"cs": cs} | rows)
     plt.close("all")
     assert found is not None
@@ -241,7 +241,7 @@ def test_results_are_shown_where_they_are_stored(pages, tmp_path, monkeypatch):
     assert "calibstat study simulations/equivalence.py" in pages.equivalence_table()
     assert "calibstat study simulations/planning.py" in pages.planning_table()
     assert "calibstat study simulations/worst_case.py" in pages.worst_case_table()
-    assert "calibstat study simulations/distances.py" in pages.distances_table()
+    assert "calibstat study distances" in pages.distances_table()
     generators = {"calibrated": cs.generators.calibrated()}
     sizes = cs.study.run("size", generators, 50, ["ks", "ece"], replicates=4, seed=1, n_resamples=19)
     cs.study.write_table(sizes, tmp_path / "size.csv", command="made up", seed=1)

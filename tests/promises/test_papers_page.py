@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 import calibstat as cs
 
 PAGE = (PROJECT / "docs" / "papers.md").read_text(encoding="utf-8")
-ITEMS = {"Chidambaram and Ge": 45, "Błasiok, Gopalan": 47, "Nixon": 36, "Nakkiran": 36, "Vaicenavicius": 44}
+ITEMS = {"Chidambaram and Ge": 45, "Błasiok, Gopalan": 50, "Nixon": 37, "Nakkiran": 36, "Vaicenavicius": 46}
 VERDICTS = ("whole", "partly", "differs", "not built", "beyond")
 NEEDS_A_REASON = {"partly": ": ", "differs": ": ", "not built": ", because "}
 PATH = re.compile(r"\w[\w./-]*/[\w.-]*|[A-Z]+\.md")
@@ -104,7 +104,7 @@ def objection(span):
 
 def test_every_item_has_one_row_and_a_verdict_with_its_reason():
     assert objections_to_rows(PAGE) == []
-    assert sum(ITEMS.values()) == 208
+    assert sum(ITEMS.values()) == 214
 
 
 def test_the_counts_are_those_of_the_rows():

@@ -23,6 +23,7 @@ EXTENDING = {"test_a_kind_of_rows.py", "test_a_measure.py", "test_a_question.py"
 PAPERS = {  # each holds what one paper says against slow code written from it
     "test_chidambaram_and_ge.py",
     "test_distance_from_calibration.py",
+    "test_distance_from_calibration_lemmas.py",
     "test_nakkiran.py",
     "test_nixon.py",
     "test_vaicenavicius.py",
@@ -40,7 +41,7 @@ MOST_FILES = 30  # of a folder, beside its sub-folders
 SHELVES = {  # sub-folders with tests of a folder
     "studies": {"studies/networks"},
     "data": {"data/labels", "data/null_hypotheses"},
-    "promises": {"promises/tests"},
+    "promises": {"promises/numbers", "promises/tests"},
 }
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
     "__main__.py": "test_app.py",
@@ -57,6 +58,7 @@ ELSEWHERE = {  # source files with nothing to test by themselves, and the test f
 }
 ACROSS = {  # test files about a claim that no single source file makes
     "test_architecture.py",
+    "test_calls.py",
     "test_ci_page.py",
     "test_coming_from.py",
     "test_conformance.py",
@@ -89,9 +91,12 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_user_defined_measures.py",
     "test_wrong_input.py",
 }
-PAGES = {  # each is about pages of one kind
+PAGES = {  # each is about a page, or pages of one kind
+    "test_first_page.py",
+    "test_five_papers_page.py",
     "test_how_to_pages.py",
     "test_list_of_studies.py",
+    "test_pictures_of_studies.py",
     "test_result_pages.py",
     "test_stored_studies.py",
     "test_study_pages.py",

@@ -32,6 +32,14 @@ def test_rare_outcomes_by_hand():
     assert found["rare .01, a third"].truth("ece") == pytest.approx(0.01 * 2 / 3, rel=1e-4)
 
 
+def test_few_events_by_hand():
+    found = hard.few_events(200)
+    assert [population.is_calibrated for population in found.values()] == [True, False, True]
+    assert found["2 events, predicted half"].truth("ks") == pytest.approx(0.01 - 0.005)
+    y, p = found["2 events and 2 non-events"].sample(100_000, 1)
+    assert (y[p < 0.5].sum(), (1 - y[p > 0.5]).sum()) == pytest.approx((1000, 1000), rel=0.15)  # 500 times as many rows
+
+
 def test_waves_and_ends_by_hand():
     assert hard.at_ends().truth("ece") == pytest.approx(0.8 * 0.002)
     # |.95 min(v, 1 - v) sin(15 pi v)| is .95 times 1/4 times 2/pi on average, up to the waves' number

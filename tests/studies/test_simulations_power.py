@@ -11,6 +11,7 @@ import calibstat as cs
 from calibstat.classical.t_cal import ranks
 from calibstat.inference.p_values import p_value
 from calibstat.measures.kinds.registry import everyday_measures
+from calibstat.papers.parts.promises import FALSE_ALARM
 from calibstat.resampling import Draws
 
 alternatives, tests_on_offer, losses = map(study_part, ("alternatives", "tests_on_offer", "losses"))
@@ -180,7 +181,7 @@ def test_broken_promises_are_found(monkeypatch):
     sizes = {"omnibus": 100, "ks": 100, "cox~": 500}
     monkeypatch.setattr(power, "CELLS", 2)
     assert power.violations(planted(rates, sizes)).empty
-    limit = power.most_by_resampling(1999, 2000, study_part("promises").FALSE_ALARM / 2)
+    limit = power.most_by_resampling(1999, 2000, FALSE_ALARM / 2)
     for number, broken in ((limit, 0), (limit + 1, 1)):
         assert len(power.violations(planted(rates, {**sizes, "ks": number}))) == broken
     better = power.violations(planted({**rates, "ks": (0.75, 0.8)}, sizes))

@@ -1,5 +1,6 @@
 """What every question shares: rows depend on the seed and the cell alone."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from asked_questions import CALIBRATED, CELL, COLUMNS, GENERATORS, METHODS, SHIFTED, ask
@@ -62,3 +63,39 @@ def test_a_generator_without_truth_is_named_before_the_run(question, measure):
         ask(question, **changes)
     if question == "coverage":
         assert len(ask("size", generators=generators, n=20, measures=["ks"], methods=["labels"], replicates=2)) == 2
+
+
+class Says:
+    """A generator that says this population value of every measure."""
+
+    is_calibrated = True
+
+    def __init__(self, value):
+        self.value = value
+
+    def sample(self, n, rng):
+        return CALIBRATED["uniform"].sample(n, rng)
+
+    def truth(self, measure, **options):
+        return self.value
+
+
+@pytest.mark.parametrize("question", ["coverage", "bias", "consistency"])
+@pytest.mark.parametrize(
+    ("said", "written"), [(3.5e-17, "0.0"), (-3.5e-17, "0.0"), (2.9e-10, "0.0"), (2e-9, "2e-09"), (-0.25, "-0.25")]
+)
+def test_a_truth_that_rounding_alone_parts_from_0_is_0(question, said, written):
+    """Otherwise another processor, or the same one with another number of threads, writes another table."""
+    measures = {"ks": ("ks", {}), **({"cells": ("ece", {"n_bins": "cube_root"})} if question == "coverage" else {})}
+    numbers = [20, 40, 80] if question == "consistency" else [20]
+    table = ask(question, generators={"a": Says(said)}, measures=measures, n=numbers, replicates=3)
+    assert {repr(float(truth)) for truth in table["truth"]} == {written}
+
+
+def test_truths_that_rounding_alone_parts_have_no_order():
+    models = {"a": Says(0.0), "b": Says(1e-16)}
+    table = ask("ranking", same_rows=False, generators=models, measures=["ks"], n=20, replicates=3)
+    assert np.isnan(table["correlation"]).all()
+    models["b"] = Says(1e-6)
+    table = ask("ranking", same_rows=False, generators=models, measures=["ks"], n=20, replicates=3)
+    assert not np.isnan(table["correlation"]).any()

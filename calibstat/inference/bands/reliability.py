@@ -168,11 +168,12 @@ def reliability(
         The reduction of a K-class problem: a binary outcome ("top_label", the default of more than two classes, or a
         lens made by `lenses.one_class`), each class against the rest ("class_wise"), or several classes ("canonical",
         or a lens made by `lenses.groups` or `lenses.top_k`).
-    n_bins : int, "cube_root", "auto" or None
-        Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n; None makes one bin of each
-        distinct prediction. Empty bins are left out. "auto" is 15 bins of equal width, or if the lowest of them would
-        hold more than 9 of 10 rows, as of rare events, 15 of nearly equal numbers of rows (of one event); for several
-        classes 5 in each direction, which are 25 triangles for three classes.
+    n_bins : int, "cube_root", "100 rows", "auto" or None
+        Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n, "100 rows" is n / 100, rounded down
+        (or any other number of rows); None makes one bin of each distinct prediction. Empty bins are left out. "auto"
+        is 15 bins of equal width, or if the lowest of them would hold more than 9 of 10 rows, as of rare events, 15 of
+        nearly equal numbers of rows (of one event); for several classes 5 in each direction, which are 25 triangles for
+        three classes.
     strategy : {"uniform", "quantile", "tree"} or sequence of float
         Bins of equal width, of as near equal numbers of rows as ties allow, of a tree grown on the predictions, whose
         cells of at least 100 rows are split at their mean whatever `n_bins`, or between ascending cuts. For several

@@ -22,7 +22,7 @@ from calibstat.inference.cross_validation.folded_problem import (
     of_repeats,
 )
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, need_events
-from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.base import Measure, written_options
 from calibstat.output.wording import level_text
 from calibstat.resampling import Draws, centring
 from calibstat.residuals.fold_residuals import FoldResiduals
@@ -222,7 +222,7 @@ def variance_within(number: np.ndarray, fold: np.ndarray, unit: np.ndarray | Non
 def _estimand(folded: Sequence[FoldedProblem]) -> str:
     """Say in one sentence what the interval is for."""
     problem, repeats = folded[0].problem, len(folded)
-    settings = ", ".join(f"{name}={value!r}" for name, value in problem.measure.options.items())
+    settings = written_options(problem.measure.options)
     title = problem.measure.info.title + (f" ({settings})" if settings else "")
     each = f", the mean over {repeats} repeats," if repeats > 1 else ""
     beyond = "; a lower bound on the unbinned error" if problem.is_coarse else ""

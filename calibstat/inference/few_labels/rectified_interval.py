@@ -22,7 +22,7 @@ from calibstat.inference.few_labels.rectified_rows import RectifiedRows, need_no
 from calibstat.inference.honest_ends import FEW_EVENTS
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.pose import problem_of
-from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.base import Measure, written_options
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.output.wording import level_text, number, p_text
 from calibstat.resampling import Draws
@@ -157,7 +157,7 @@ def rectified(problem: BinaryProblem, rows: JudgedRows) -> RectifiedRows | Recti
 
 def _estimand(problem: BinaryProblem, rows: JudgedRows) -> str:
     """Say in one sentence what the interval is for, and on what it rests."""
-    settings = ", ".join(f"{name}={value!r}" for name, value in problem.measure.options.items())
+    settings = written_options(problem.measure.options)
     title = problem.measure.info.title + (f" ({settings})" if settings else "")
     sampled = "rows" if rows.unit is None else clusters_in_words(rows.unit)
     beyond = ", over the cells that these rows make" if problem.holds_cells(always=True) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
@@ -148,14 +148,14 @@ class Measure(WithOldNames):
         return hash((type(self), *vars(self).items()))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+        return f"{type(self).__name__}({written_options(self.options)})"
 
     @property
     def named(self) -> NamedMeasure:
         """The measure as results name it."""
         default = self.defaults()
-        given = [f"{name}={value!r}" for name, value in self.options.items() if value != default[name]]
-        return NamedMeasure(self.name, ", ".join(given), self.info.title)
+        given = {name: value for name, value in self.options.items() if value != default[name]}
+        return NamedMeasure(self.name, written_options(given), self.info.title)
 
     def __str__(self) -> str:
         return str(self.named)
@@ -267,6 +267,18 @@ class MulticlassMeasure(Measure, ABC):
     def losses(self, predictions: Predictions, weight: np.ndarray | None = None) -> RowLosses:
         """Return the loss of each row, which may have a weight, of which the measure is the mean."""
         raise NotImplementedError(f"{self} is not a mean of losses")
+
+
+def written_options(options: Mapping[str, object]) -> str:
+    """Return options as they are written in a call."""
+    return ", ".join(f"{name}={_written(value)}" for name, value in options.items())
+
+
+def _written(value: object) -> str:
+    """Return the text of an option: a function by its name, since its address is another one in each run."""
+    if isinstance(value, tuple) and any(map(callable, value)):
+        return f"({', '.join(map(_written, value))})"
+    return str(getattr(value, "__name__", value)) if callable(value) else repr(value)
 
 
 def _plain(value: object) -> Any:

@@ -128,7 +128,7 @@ class Statistic(Measure, ABC):
         """Return the limit of estimates as n grows; raise NotImplementedError with the reason if it is not known."""
         if not self.plugs_in:
             raise NotImplementedError(
-                "it does not say that its estimates tend to it: register it by "
+                "nothing says that its estimates tend to it: register it by "
                 f"cs.measure({self.name!r}, plugs_in=True) if they do"
             )
         return self.plug_in(population)

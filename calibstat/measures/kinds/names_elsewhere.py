@@ -34,6 +34,8 @@ _CALLS = {  # by call, the names that mean it
     'cs.estimate(y, p, measure="ece_debiased", strategy="quantile", variant="kumar")': (
         *("debiased ECE", "debiased calibration error", "L2 calibration error", "unbiased ECE"),
     ),
+    'cs.estimate(y, p, measure="sweep_ce", norm="l2")': ("ECE sweep", "monotonic sweep", "sweep"),
+    'cs.estimate(y, p, measure="weighted_ce", functions=[np.ones_like])': ("wCE",),
     'cs.estimate(y, p, measure="ks")': ("KS error", "ECCE-MAD", "ECCE", "Kolmogorov-Smirnov", "KSCE"),
     'cs.estimate(y, p, measure="kuiper")': ("ECCE-R", "Kuiper error"),
     'cs.estimate(y, p, measure="kernel_ce")': ("kCE",),

@@ -20,12 +20,12 @@ MARKERS = "osD^vP*X<>hp"
 SPREAD = 0.27  # how much of the room between neighbours the marks of one place take
 LABELS = ("generator", "model", "measure", "method", "against")  # columns that a file may give back as numbers
 ORDER = 0.5  # at which most errors vanish
+TRUTHS = {"its truth": "its true values", "the target": "the target"}  # in column `against`: true values, in words
 ERROR = "error_"  # how columns begin that hold the error at a number of rows
 ERROR_IN_WORDS = {"rmse": "RMSE", "sd": "standard deviation", "bias": "bias without its sign"}
 FILLS = ("full", "none", "left")  # of marks, for one method each
 MOST_CURVES = 10  # of different colours
 ERRORS = ("mean", "bias", "sd", "rmse")
-TRUTHS = {"its truth": "its true values", "the target": "the target"}  # in column `against`: true values, in words
 
 
 def draw_bias(table: pd.DataFrame) -> Figure:

@@ -97,6 +97,9 @@ def test_other_measures_jump(name):
 
 @pytest.mark.parametrize("name", [name for name in BUILT_IN if not MEASURES[name].info.sound])
 def test_unsound_measures_miss_an_error(name):
+    if name == "weighted_ce":  # opposite errors under one weight
+        assert cs.estimate([1, 0], [0.25, 0.75], measure=name, functions=[np.ones_like]) == 0
+        return
     if name == "regression_ce":
         # with a weight of 1/3 for the other prediction, smoothing outcomes 0 and 1 gives .25 and .75 again
         sample = cs.Sample.from_counts([0.25, 0.75], [10, 10], [0, 10])
@@ -104,7 +107,8 @@ def test_unsound_measures_miss_an_error(name):
         assert find_measure(name, {"bandwidth": bandwidth}).estimate(sample) < 1e-24
         return
     sample = cs.Sample.from_counts([0.25, 0.75], [10, 10], [10, 0])  # opposite errors in the only bin
-    assert find_measure(name, {"n_bins": 1}).estimate(sample) <= 0
+    options = {"n_bins": 1} if "n_bins" in MEASURES[name].defaults() else {}  # a sweep stops at one: frequencies fall
+    assert find_measure(name, options).estimate(sample) <= 0
 
 
 @pytest.mark.parametrize("name", [name for name in BUILT_IN if not MEASURES[name].info.complete])
@@ -116,9 +120,9 @@ def test_incomplete_measures_are_positive_for_a_calibrated_model(name):
 @pytest.mark.parametrize("name", [name for name in BUILT_IN if not MEASURES[name].info.symmetric])
 def test_asymmetric_measures_change_when_reversed(name):
     options = {"n_bins": 2} if "n_bins" in MEASURES[name].defaults() else {}
-    # residuals 30, -20, 0: their partial sums are 30, 10, 10, reversed 0, 20, -10; and 0.5 keeps to the lower bin,
-    # so that bins hold 10 and 0, reversed 20 and -30
-    value, count, positives = np.array([0.25, 0.5, 0.75]), np.array([40.0, 40, 40]), np.array([40.0, 0, 30])
+    # residuals 0, -20, 10: their partial sums are 0, -20, -10, reversed -10, 10, 10; and 0.5 keeps to the lower bin,
+    # so that bins hold -20 and 10, reversed 10 and 0; a sweep has one bin, with -10, reversed two, with 0 and 0 or more
+    value, count, positives = np.array([0.25, 0.5, 0.75]), np.array([40.0, 40, 40]), np.array([10.0, 0, 40])
     there = cs.estimate(cs.Sample.from_counts(value, count, positives), measure=name, **options)
     back = cs.estimate(cs.Sample.from_counts(1 - value, count, count - positives), measure=name, **options)
     assert abs(there - back) > 0.01

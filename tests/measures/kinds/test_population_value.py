@@ -243,7 +243,7 @@ def test_a_measure_of_unknown_truth_says_so(registry):
         """Return something that depends on n."""
         return count.sum()
 
-    with pytest.raises(NotImplementedError, match="'n_rows' is not known: it does not say"):
+    with pytest.raises(NotImplementedError, match="'n_rows' is not known: nothing says"):
         calibrated().truth("n_rows")
     with pytest.raises(NotImplementedError, match="'skce' is not known: it is a multiclass measure"):
         calibrated().truth("skce")
@@ -334,5 +334,5 @@ def test_a_measure_that_plugs_in_says_so_where_the_message_asks_for_it(registry,
 
 def test_a_seminorm_may_say_that_it_does_not_plug_in(registry):
     cs.measure("own", plugs_in=False)(lambda value, residual: abs(residual.sum()))
-    with pytest.raises(NotImplementedError, match="does not say that its estimates tend to it"):
+    with pytest.raises(NotImplementedError, match="nothing says that its estimates tend to it"):
         calibrated().truth("own")

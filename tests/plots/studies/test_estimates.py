@@ -1,26 +1,17 @@
 """Pictures of estimates and the studies that use them: what is drawn is what the table says."""
 
-import io
 from itertools import combinations
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
-from scipy.integrate import quad
-from scipy.special import expit
-from scipy.stats import norm
+from estimate_tables import FAMILY, MODELS, UNIFORM, from_file, marks, table_of
 from simulation_files import study_file
 
 import calibstat as cs
-from calibstat.measures.kinds.registry import everyday_measures
 from calibstat.plots.studies import estimates
 
-MODELS = {"1.5": cs.generators.temperature(1.5), "calibrated": cs.generators.calibrated()}
-UNIFORM = cs.generators.calibrated()
-FAMILY = {"steps": cs.generators.models(UNIFORM, {f"T = {t}": {"temperature": t} for t in (1, 1.5, 3)})}
-bias, bins, consistency, mixture, ranking = map(study_file, ("bias", "bins", "consistency", "mixture", "ranking"))
-STUDIES = [file.study for file in (bias, consistency, bins, ranking, mixture)]
+bins = study_file("bins")
 
 
 @pytest.fixture(autouse=True)
@@ -29,26 +20,8 @@ def close_figures():
     plt.close("all")
 
 
-def table_of(question, **changes):
-    grid = {"generators": FAMILY if question == "ranking" else MODELS, "n": [30, 60, 120], "replicates": 9, "seed": 3}
-    grid["measures"] = ["ece", "ks", "brier"]
-    return cs.study.run(question, **{**grid, **changes})
-
-
-def from_file(table):
-    return pd.read_csv(io.StringIO("# facts\n" + table.to_csv(index=False)), comment="#")
-
-
 def panel(figure, title):
     return [axes for axes in figure.axes if axes.get_title() == title]
-
-
-def marks(axes, label):
-    """Places of the marks with this label, and half the lengths of their bars, in both directions."""
-    (found,) = [container for container in axes.containers if container.get_label() == label]
-    segments = [segment for bars in found.lines[2] for segment in bars.get_segments()]
-    half = [np.ptp(ends, axis=0) / 2 if len(ends) else (np.nan, np.nan) for ends in segments]  # no ends: not a number
-    return found.lines[0].get_xydata(), np.array(half)
 
 
 @pytest.mark.parametrize("back", [lambda table: table, from_file])
@@ -213,81 +186,6 @@ def test_every_label_looks_different():
     assert len({(look["color"], look["marker"]) for look in looks.values()}) == 12
 
 
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.question)
-def test_grids_can_be_asked(study):
-    full, quick = study.grids(False), study.grids(True)
-    some = {name: dict(list(full[0][name].items())[:few]) for name, few in (("generators", 2), ("measures", 6))}
-    found = cs.study.run(**{**full[0], **some, "n": [20, 30, 40], "replicates": 2}, seed=study.seed)
-    assert set(found["question"]) == {full[0]["question"]}
-    assert len(full) == len(quick)
-    for large, small in zip(full, quick, strict=True):
-        assert large["replicates"] >= 400 > 4 * small["replicates"]
-        assert small.keys() == large.keys()
-        assert set(small["generators"]) <= set(large["generators"])
-        assert set(small["measures"]) <= set(large["measures"])
-        assert max(small["n"]) <= max(large["n"])
-
-
-@pytest.mark.parametrize("study", [bias.study, consistency.study, ranking.study], ids=lambda study: study.question)
-def test_every_registered_measure_is_studied(study):
-    for grid in study.grids(False):
-        names = {name for name, _ in grid["measures"].values()}
-        assert names == set(everyday_measures())
-
-
-def test_binned_measures_come_with_each_number_of_bins():
-    chosen = bias.binned({"ece": ("ece", {"norm": "l2"}), "ks": ("ks", {})}, [5, 50])
-    assert chosen == {
-        "ece, 5 bins": ("ece", {"norm": "l2", "n_bins": 5}),
-        "ece, 50 bins": ("ece", {"norm": "l2", "n_bins": 50}),
-    }
-
-
-def test_bins_are_read_from_labels():
-    table = pd.DataFrame({"measure": ["ece", "ks", "ece, 5 bins", "ece, l2", "ece, l2, 100 bins"], "x": range(5)})
-    found = bias.with_bins(table)
-    assert found.to_numpy().tolist() == [["ece", 0, 15], ["ece", 2, 5], ["ece, l2", 3, 15], ["ece, l2", 4, 100]]
-    assert cs.MEASURES["ece"].defaults()["n_bins"] == bias.DEFAULT
-
-
-def test_pictures_of_bias_part_the_default_from_other_bins():
-    measures = {"ece": ("ece", {}), "ks": ("ks", {}), "ece, 5 bins": ("ece", {"n_bins": 5})}
-    table = table_of("bias", measures=measures)
-    drawn = bias.figures(from_file(table))
-    assert {axes.get_title() for axes in drawn[""].axes if axes.has_data()} == {"ece", "ks"}
-    axes = drawn["bins"].axes[0]
-    rows = table[(table["generator"] == "1.5") & (table["n"] == 60) & table["measure"].str.startswith("ece")]
-    np.testing.assert_allclose(marks(axes, "mean estimate, n = 60")[0][:, 1], rows["mean"][::-1])
-    (truth,) = [line for line in axes.lines if line.get_label() == "population value"]
-    np.testing.assert_allclose(truth.get_ydata(), rows["truth"][::-1])
-
-
-def test_measures_without_a_known_truth_have_no_order():
-    assert consistency.with_truth({"ks": ("ks", {})}) == {"ks": ("ks", {})}
-
-    @cs.measure("unknown_truth", title="t", formula="f", reference="r", bounds=(0, 1))
-    def unknown_truth(value, count, positives):
-        """Return the share of positives."""
-        return positives.sum() / count.sum()
-
-    try:
-        assert consistency.with_truth({"unknown": ("unknown_truth", {}), "ks": ("ks", {})}) == {"ks": ("ks", {})}
-    finally:
-        cs.measures.kinds.registry._REGISTRY.pop("unknown_truth")
-
-
-@pytest.mark.parametrize("families", [ranking.families(), bins.families()])
-def test_families_have_models_of_many_different_truths(families):
-    for family in families.values():
-        assert len(family.models) >= 10
-        assert len({round(model.truth("ece"), 6) for model in family.models.values()}) == len(family.models)
-
-
-def test_rankings_are_drawn_by_family():
-    table = table_of("ranking", generators={"a": FAMILY["steps"], "b": FAMILY["steps"]}, n=30)
-    assert set(ranking.figures(table)) == {"a", "b"}
-
-
 def test_averages_are_over_pairs_of_bins_of_one_measure():
     measures = bins.measures_of("adaptive", "l2")
     assert measures["adaptive, l2, 20 bins"] == ("ece", {"strategy": "quantile", "norm": "l2", "n_bins": 20})
@@ -305,40 +203,6 @@ def test_averages_are_over_pairs_of_bins_of_one_measure():
     places, half = marks(axes, "adaptive bins, with other bins")
     assert places[0, 1] == pytest.approx(means[1])
     assert half[0, 1] == pytest.approx(2 * table[others]["correlation_se"].mean())
-
-
-@pytest.mark.parametrize("model", ["perfect", "uncalibrated"])
-def test_analytic_deviations(model):
-    made = mixture.MODELS[model]
-
-    def integrand(x):
-        deviation = abs(expit(-2 * x) - expit(made.beta0 + made.beta1 * x))
-        return deviation * (norm.pdf(x - 1) + norm.pdf(x + 1)) / 2
-
-    value, _ = quad(integrand, -10, 10, points=[-1 / 3], epsabs=1e-12)  # where the uncalibrated model crosses the truth
-    assert mixture.DEVIATION[model] == pytest.approx(value, abs=1e-11)
-    assert mixture.DEVIATION["constant"] == mixture.MODELS["constant"].truth("ece")  # its only prediction is right
-
-
-def test_pictures_of_the_mixture():
-    measures = {"1 bins": ("ece", {"n_bins": 1}), "20 bins": ("ece", {"n_bins": 20})}
-    table = table_of("bias", generators=mixture.MODELS, measures=measures, n=[30, 60])
-    drawn = mixture.figures(from_file(table))
-    assert list(drawn) == ["", "rows_in_bins", "deviation"]
-    rows = table[(table["generator"] == "uncalibrated") & (table["n"] == 60)]
-    axes = drawn[""].axes[5]  # the last model, the larger n
-    lines = {line.get_label(): line for line in axes.lines}
-    np.testing.assert_allclose(lines["median"].get_ydata(), rows["q50"])
-    np.testing.assert_allclose(lines["population value with these bins"].get_ydata(), rows["truth"])
-    ends = [segment[:, 1].tolist() for segment in axes.collections[0].get_segments()]
-    np.testing.assert_allclose(ends, rows[["q05", "q95"]])
-    places, _ = marks(drawn["rows_in_bins"].axes[0], "n = 60")
-    np.testing.assert_allclose(places, np.column_stack([[60, 3], rows["q50"] - mixture.DEVIATION["uncalibrated"]]))
-    for axes, model in zip(drawn["deviation"].axes, mixture.MODELS.values(), strict=True):
-        (true,) = [line for line in axes.lines if line.get_label() == "true deviation"]
-        v, deviation = true.get_data()
-        assert len(v) == (1 if model.beta1 == 0 else 801)
-        np.testing.assert_allclose(deviation, model.curve(v) - v)
 
 
 def test_quantiles_of_estimates_are_in_the_table_of_bias():

@@ -10,15 +10,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from simulation_files import study_file, study_part
+from simulation_files import study_file
 
 import calibstat as cs
 from calibstat.measures.kinds.registry import binary_measures, everyday_measures, find_measure
+from calibstat.papers.parts.promises import FALSE_ALARM, missed_too_often
 from calibstat.plots.studies import rates
 from calibstat.study import most_rejections
 
 coverage, size = map(study_file, ("coverage", "size"))
-FALSE_ALARM = study_part("promises").FALSE_ALARM
 CALIBRATED = {"uniform": cs.generators.calibrated(), "five scores": cs.generators.calibrated(size.FIVE)}
 WRONG = {"shift 0.5": cs.generators.shift(0.5), "hidden": cs.generators.hidden()}
 FILES = [size, coverage]
@@ -194,13 +194,7 @@ def test_violations_asks_nothing_of_what_promises_nothing(promise):
 
 
 def test_nothing_is_broken_in_what_runs(coverages):
-    assert study_part("promises").missed_too_often(coverages).empty
-
-
-def test_misses_are_judged_by_the_level():
-    table = table_at_the_limit(coverage, "coverage", "honest", "misses", 0.06, 1)
-    assert study_part("promises").missed_too_often(table.assign(level=0.9)).empty
-    assert len(study_part("promises").missed_too_often(table.assign(level=0.99))) == 6
+    assert missed_too_often(coverages).empty
 
 
 @pytest.mark.parametrize(("width", "broken"), [(4, 0), (8, 1), (12, 1)])

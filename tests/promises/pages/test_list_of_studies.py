@@ -1,16 +1,18 @@
 """The list of studies: short rows, a page for each, and numbers that are in the stored tables."""
 
+import os
 import re
 from functools import cache
 
 import pandas as pd
 import pytest
 from project_folder import PROJECT
-from simulation_files import study_file
+from simulation_files import STORED, study_file
 
 FOLDER = PROJECT / "simulations"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
-ROWS = {found[1]: line for line in README.splitlines() if (found := re.match(r"\|.*?\| \[(\w+)\]\(\w+\.py\)", line))}
+ROW = re.compile(r"\|.*?\| \[(\w+)\]\([\w./]+\.py\)")
+ROWS = {found[1]: line for line in README.splitlines() if (found := ROW.match(line))}
 
 
 @cache
@@ -255,7 +257,8 @@ def test_the_list_is_short():
 @pytest.mark.parametrize("name", ROWS)
 def test_every_study_has_a_page(name):
     page = (FOLDER / "findings" / f"{name}.md").read_text(encoding="utf-8")
-    assert f"[{name}](../{name}.py)" in page
+    assert f"[{name}]({os.path.relpath(STORED[name].file, FOLDER / 'findings')})" in page
+    assert f"[{name}]({os.path.relpath(STORED[name].file, FOLDER)})" in ROWS[name]
     assert f"findings/{name}.md" in ROWS[name]
     pictures = re.findall(r"\((?:\.\./)?figures/(\w+[^)]*\.png)\)", page + ROWS[name])
     assert pictures

@@ -7,17 +7,18 @@ import pandas as pd
 import pytest
 from project_folder import PROJECT as ROOT
 from redraw_pictures import FIGURES, RESULTS, outdated, study_of
-from simulation_files import STUDIES, study_file
+from simulation_files import STORED
 
 from calibstat.measures.kinds.registry import everyday_measures
+from calibstat.papers import consistency
 from calibstat.study.study import Study
 
 
 def test_every_study_has_its_row_and_its_results():
     readme = (ROOT / "simulations" / "README.md").read_text(encoding="utf-8")
-    for name, study in STUDIES.items():
-        hours = f", {study.runtime_hours:g} h |"
-        assert f"| {study.question} | [{name}]({name}.py){hours}" in readme, name
+    for name, study in STORED.items():
+        hours = rf", {study.runtime_hours:g} h \|"
+        assert re.search(rf"\| {re.escape(study.question)} \| \[{name}\]\([\w./]*{name}\.py\){hours}", readme), name
         first, second = (ROOT / "simulations" / "results" / f"{name}.csv").read_text().splitlines()[:2]
         command = rf"# command: calibstat study ({name}|simulations/{name}\.py)( --data \S+)?"
         assert re.match(rf"{command}; seed: {study.seed}; version: \S+; date: 20", first)
@@ -31,25 +32,25 @@ def missing_measures(study, table):
     return sorted(asked - set(table["measure"]))
 
 
-@pytest.mark.parametrize("name", [name for name, study in STUDIES.items() if study.grids is not Study.grids])
+@pytest.mark.parametrize("name", [name for name, study in STORED.items() if study.grids is not Study.grids])
 def test_stored_results_have_every_measure_that_the_study_asks_about(name):
     stored = pd.read_csv(ROOT / "simulations" / "results" / f"{name}.csv", comment="#")
-    assert missing_measures(STUDIES[name], stored) == []
+    assert missing_measures(STORED[name], stored) == []
 
 
 @pytest.mark.parametrize("name", ["size", "bias", "consistency", "ranking"])
 def test_studies_of_measures_ask_about_all_that_are_registered(name):
-    asked = {measure for grid in STUDIES[name].grids(False) for measure, _ in grid["measures"].values()}
+    asked = {measure for grid in STORED[name].grids(False) for measure, _ in grid["measures"].values()}
     expected = set(everyday_measures())
     if name == "consistency":  # an error can only vanish where the population value is known
-        expected = set(study_file("consistency").with_truth({measure: (measure, {}) for measure in expected}))
+        expected = set(consistency.with_truth({measure: (measure, {}) for measure in expected}))
     assert asked >= expected
 
 
 def test_a_measure_that_is_not_in_the_stored_results_is_found():
     stored = pd.read_csv(ROOT / "simulations" / "results" / "size.csv", comment="#")
     without = stored[stored["measure"] != "ks"]
-    missing = [missing_measures(STUDIES["size"], table) for table in (without, stored)]
+    missing = [missing_measures(STORED["size"], table) for table in (without, stored)]
     assert set(missing[0]) - set(missing[1]) == {"ks"}
 
 
@@ -62,7 +63,7 @@ def test_every_picture_shows_the_table_of_its_study():
 
 
 def test_every_picture_belongs_to_one_study():
-    assert {study_of(picture) for picture in FIGURES.glob("*.png")} == set(STUDIES)
+    assert {study_of(picture) for picture in FIGURES.glob("*.png")} == set(STORED)
     assert study_of(FIGURES / "groups_power.png") == "groups"
     assert study_of(FIGURES / "grouping.png") == "grouping"
 

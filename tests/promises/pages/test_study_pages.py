@@ -22,7 +22,7 @@ def test_every_study_has_a_page_with_its_pictures():
         page, found = made.study_page(name), source.read_text(encoding="utf-8")
         assert page.count(":::{figure} ../../simulations/figures/") == found.count("](../figures/") > 0, name
         assert "](../figures/" not in page, name
-        assert f"`simulations/{name}.py`" in page, name
+        assert re.search(rf"`(simulations|calibstat/papers)/{name}\.py`", page), name
         assert leads_nowhere(page) == [], name
 
 

@@ -9,8 +9,8 @@ from scipy.stats import rankdata
 from simulation_files import study_file, study_part
 
 import calibstat as cs
-from calibstat.papers.agreement import AGREEMENTS
-from calibstat.papers.claims import KEPT, LOWEST, UNBOUNDED, WORSE
+from calibstat.papers.parts.agreement import AGREEMENTS
+from calibstat.papers.parts.claims import KEPT, LOWEST, UNBOUNDED, WORSE
 
 study = study_file("paper_tables")
 STORED = pd.read_csv(PROJECT / "simulations" / "results" / "paper_tables.csv", comment="#")

@@ -68,7 +68,7 @@ def test_the_table_and_its_pictures(few, file):
 
 
 def test_one_file_is_taken(file):
-    with pytest.raises(ValueError, match=r"expected one file, found 2; the study papers/tables\.py takes several"):
+    with pytest.raises(ValueError, match=r"expected one file, found 2; the installed study tables takes several"):
         recalibration.table(quick=True, data=[file, file])
 
 

@@ -1,0 +1,1 @@
+"""Parts that the studies of papers share, also with those of a checkout."""
