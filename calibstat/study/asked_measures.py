@@ -14,7 +14,7 @@ from calibstat.study.estimate_questions import written
 from calibstat.study.question import Entry
 
 Asked = str | Measure | type[Measure] | Callable[..., Any]
-Measures = Sequence[Asked | tuple[Asked, Mapping[str, Any]]] | Mapping[str, Asked | tuple[Asked, Mapping[str, Any]]]
+Measures = Sequence[object] | Mapping[str, object]  # of `Asked` and pairs with options; mixed ones are objects
 FORMS = "a name, (name, options), a measure such as cs.measures.ECE(n_bins=5), or a function of (y, p)"
 
 

@@ -47,6 +47,7 @@ READERS = {  # whose texts are taken apart there
     "plots/inline_svg.py": "what matplotlib draws",
     "reporting/conditions.py": "a condition on the command line",
     "reporting/formats.py": "the ending of a file",
+    "plots/studies/estimates.py": "names of columns, with a number of rows in them",
     "plots/studies/rates.py": "numbers as they are written",
     "study/store.py": "names of files",
     "study/study.py": "what another package raises",

@@ -96,7 +96,6 @@ PAGES = {  # each is about a page, or pages of one kind
     "test_five_papers_page.py",
     "test_how_to_pages.py",
     "test_list_of_studies.py",
-    "test_pictures_of_studies.py",
     "test_result_pages.py",
     "test_stored_studies.py",
     "test_study_pages.py",
