@@ -34,6 +34,7 @@ from calibstat.study import Study
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SEED = 20269
@@ -221,7 +222,7 @@ def draw_gap(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-def _legend(figure: Figure, axes: Any) -> None:
+def _legend(figure: Figure, axes: Axes) -> None:
     entries = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))  # one entry a label
     style: dict[str, Any] = {"ncols": 3, "frameon": False, "fontsize": "small"}
     figure.legend(list(entries.values()), list(entries), loc="outside upper center", **style)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from calibstat.data.checks import short
 from calibstat.measures.kinds.base import Info, Measure, MulticlassMeasure
@@ -39,7 +39,7 @@ def asked_measures(measures: Measures) -> dict[str, Entry]:
     return entries
 
 
-def _labelled(asked: Any) -> tuple[str, Entry]:
+def _labelled(asked: object) -> tuple[str, Entry]:
     """Return what a measure is called if nobody gives it a label, and itself."""
     measure = asked[0] if _is_pair(asked) else asked
     name = getattr(measure, "__name__", type(measure).__name__).strip("<>") if _is_function(measure) else short(measure)
@@ -47,11 +47,12 @@ def _labelled(asked: Any) -> tuple[str, Entry]:
     return written(entry), entry
 
 
-def _entry(label: str, asked: Any) -> Entry:
+def _entry(label: str, asked: object) -> Entry:
     """Return the name of a measure with its options, or the measure itself if it is not registered."""
     if isinstance(asked, list | tuple | dict) and not _is_pair(asked):
         raise ValueError(f"expected {FORMS} for measure {label!r}, found {short(asked)}")
-    measure, options = asked if _is_pair(asked) else (asked, {})
+    pair: tuple[Any, Mapping[str, Any]] = asked if _is_pair(asked) else (asked, {})
+    measure, options = pair
     if _is_function(measure):
         measure = _measure_of(label, measure)
     bound = bound_to(measure, options)
@@ -64,11 +65,11 @@ def _entry(label: str, asked: Any) -> Entry:
     return bound.name, {k: value for k, value in bound.options.items() if value != defaults[k]} | settings
 
 
-def _is_pair(asked: Any) -> bool:
+def _is_pair(asked: object) -> TypeGuard[tuple[Any, Mapping[str, Any]]]:
     return isinstance(asked, Sequence) and len(asked) == 2 and isinstance(asked[1], Mapping)
 
 
-def _is_function(measure: Any) -> bool:
+def _is_function(measure: object) -> TypeGuard[Callable[..., Any]]:
     return callable(measure) and not inspect.isclass(measure) and not isinstance(measure, Measure)
 
 

@@ -129,13 +129,13 @@ class Question(ABC):
             raise ValueError(f"expected truth(measure, **options) of {of}, found none")
 
         @wraps(found.truth)
-        def truth(*measure: Any, **options: Any) -> float:
+        def truth(*measure: object, **options: object) -> float:
             return float(without_rounding(found.truth(*measure, **options)))
 
         return truth
 
 
-def models_of(generator: Any) -> Mapping[str, Any] | None:
+def models_of(generator: object) -> Mapping[str, Any] | None:
     """Return the models of a generator of several, by name, each with its truth; None of a generator of one model."""
     return getattr(generator, "models", None)
 

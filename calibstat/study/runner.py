@@ -261,7 +261,7 @@ def _trials(generators: Mapping[str, Any]) -> Iterator[Data]:
         yield TRIAL if kind == (None, False) else draw_data(generator, 20, np.random.SeedSequence(0))
 
 
-def _target(target: Any) -> Entry:
+def _target(target: object) -> Entry:
     """Return the name and the options of what all estimates are held against."""
     if isinstance(target, str) and target == DISTANCE:
         return target, {}

@@ -206,7 +206,7 @@ def test_other_pages_say_the_same():
         for rule in ("together", "split")
     ]
     assert steadier == ["found", "not settled"]
-    assert "Adaptive bins are steadier for the VGG16, for the networks by one rule alone" in items
+    assert "of the VGG16 they are steadier, of the networks by one rule alone" in items
     others = [f"{a} − {b}" for a, b in PAIRS_OVER_BINS[1:]]
     opposite = [
         name

@@ -14,6 +14,8 @@ import calibstat as cs
 label_noise, digits = study_file("label_noise"), study_part("digits")
 CALIBRATED, CLEAN, Seen = label_noise.CALIBRATED, label_noise.CLEAN, label_noise.Seen
 IfCalibrated, NoisyDigits = label_noise.IfCalibrated, label_noise.NoisyDigits
+# of digits nobody knows the true values
+pytestmark = pytest.mark.filterwarnings("ignore:the true value of .* is not known:RuntimeWarning")
 MANY = 1500  # held out, so that fitting to the rest is fast
 
 
