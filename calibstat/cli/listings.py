@@ -125,5 +125,5 @@ def list_generators() -> Answer:
         "of several classes through a lens or over fixed cells. curve and conditional give the probability of each "
         "outcome given the prediction. distance gives the true distance from calibration of a calibrated generator, or "
         "of one with at most 12 points. generator gives the generator of one period, and models "
-        "those of several models of the same rows, with their own true values.",
+        "gives one generator for each of several models of the same rows. Each has its own true values.",
     )

@@ -39,10 +39,10 @@ class models:
         The generator of covariates and outcomes.
     predictions : mapping from name to mapping or generator
         How each model predicts. A mapping distorts the predictions of `base` by `temperature`, `shift` and `s_shape` as
-        `distorted` does; an empty one leaves them. A generator is a model that knows other things of the same rows: the
-        same random numbers have to give it the outcomes of `base`. So do `domain` with other predictions at the same
-        points, such as of a model that sees one feature of two; `groups` of the same shares, whose members are wrong in
-        other ways; and all generators of one event whose true probabilities are those of `base`.
+        `distorted` does; an empty one leaves them. A generator is a model that uses other features of the same rows:
+        drawn from the same random numbers it must have the outcomes of `base`. Examples are a `domain` with other
+        predictions at the same points, `groups` with the same shares and other errors, and every generator of one
+        event that has the same true probabilities as `base`.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class models:
         Returns
         -------
         y : ndarray of int64, shape (n,)
-            Outcomes, those of ``base.sample(n, rng)``.
+            Outcomes, the same as of ``base.sample(n, rng)``.
         p : dict from name to ndarray of float64
             The predictions of each model, as of its generator's `sample`.
 

@@ -52,9 +52,8 @@ def standard_errors(
     count, positives = np.bincount(rows.cell, rows.count), np.bincount(rows.cell, rows.count * rows.outcome)
     near, ones = kernel_sums(value, value, np.stack((count, positives)), kernel, bandwidth)
     frequency = np.clip(ones / near, 0, 1)
-    inside = (frequency > 0) & (
-        frequency < 1
-    )  # else all outcomes near are alike, and none of them moves the regression
+    # where all outcomes near a prediction are alike, none of them moves the regression
+    inside = (frequency > 0) & (frequency < 1)
     slope = np.zeros(value.size)
     slope[inside] = phi.gradient(frequency[inside]) - phi.gradient(predicted[inside])
     pull = count * slope / near

@@ -222,8 +222,8 @@ class ECEWidth(ChosenBins):
     Options: `n_bins` as for `ece`, for bins of equal width 1 / n_bins; level sets, None, have no width. `strategy`,
     "uniform", or ascending cuts between bins as for `ece`, and then `n_bins` is ignored: bin b is from one cut to the
     next, the first from 0, the last to 1. `penalty`, which width is added: "mean", where the width w_b of a bin counts
-    by its share of the rows, or "largest", that of the widest bin, with rows in it or not. Błasiok et al. contradict
-    themselves: definition 6.1 and equation 5 have the mean width, section 2.3 the largest.
+    by its share of the rows, or "largest", the width of the widest bin, even if it has no rows. Błasiok et al. use
+    both: the mean width in definition 6.1 and equation 5, the largest in section 2.3.
 
     It bounds the upper distance over any cuts, because rows of a bin that all move to its mean outcome move by at most
     its gap plus its width. Unlike with `ece`, errors cannot cancel unseen inside a bin, but the value is never below

@@ -2,9 +2,9 @@
 
 Section 5.1 of arXiv:1902.06977 estimates the miscalibration of three logistic models, whose expected deviation in total
 variation is known, from data sets of many sizes with many numbers of bins. For two classes total variation is the
-absolute deviation of one, so this is `ece`. The paper's claims: the estimates of calibrated models are close to zero
-but almost always too high; those of the uncalibrated model are too high or too low, and too low more likely with more
-rows and with more rows in each bin.
+absolute deviation of one, so this is `ece`. The paper's claims: estimates of calibrated models are close to zero
+but almost always too high. Estimates of the uncalibrated model are too high or too low. They are more likely too low
+with more rows, and with more rows in each bin.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def grids(quick: bool) -> list[Grid]:
 
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
-    """Draw the estimates over bins, those of the uncalibrated model over rows in each bin, and deviation diagrams."""
+    """Draw estimates over bins, estimates of the uncalibrated model over rows in each bin, and deviation diagrams."""
     table = table.assign(bins=table["measure"].str.removesuffix(" bins").astype(int))
     uncalibrated = table[table["generator"] == "uncalibrated"]
     return {"": draw_estimates(table), "rows_in_bins": draw_rows_in_bins(uncalibrated), "deviation": draw_deviation()}
