@@ -63,12 +63,17 @@ class Cells:
         return [*self.ask(drawn, resamples), *self.truths(drawn, label)]
 
 
+def models_of(generator: object) -> Mapping[str, Any] | None:
+    """Return the models of a generator of several, by name, each with its truth; None of a generator of one model."""
+    return getattr(generator, "models", None)
+
+
 def draw_data(generator: Any, n: int, rng: np.random.SeedSequence) -> Data:
     """Draw a binary data set, a multiclass one, or one of several models, in the order in which it names them."""
     y, p = generator.sample(n, rng)
     if not isinstance(p, Mapping):
         return observed(y, p)
-    names = getattr(generator, "models", None) or p
+    names = models_of(generator) or p
     if set(names) != set(p):
         raise ValueError(
             "expected predictions of the same models from sample(n, rng) as `models` names; found predictions of "

@@ -13,9 +13,9 @@ import numpy as np
 from calibstat.data.checks import short
 from calibstat.inference.estimate import estimate
 from calibstat.measures.kinds.base import written_options
-from calibstat.study.engine import Data, observed
+from calibstat.study.engine import Data, models_of, observed
 from calibstat.study.plain_function import PlainFunction
-from calibstat.study.question import Entry, Question, Row, models_of
+from calibstat.study.question import Entry, Question, Row
 
 DISTANCE = "distance"  # a target that is no measure, because predictions and outcomes do not determine it
 NOISE = 2.0  # standard errors below which a bias cannot be told from 0 and has no logarithm worth a slope

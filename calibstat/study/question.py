@@ -16,7 +16,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.in_order import without_rounding
 from calibstat.measures.kinds.registry import MEASURES
-from calibstat.study.engine import Data
+from calibstat.study.engine import Data, models_of
 
 Row = dict[str, Any]
 Entry = tuple[Any, dict[str, Any]]  # the name of a measure, or one that is not registered itself, and its options
@@ -133,11 +133,6 @@ class Question(ABC):
             return float(without_rounding(found.truth(*measure, **options)))
 
         return truth
-
-
-def models_of(generator: object) -> Mapping[str, Any] | None:
-    """Return the models of a generator of several, by name, each with its truth; None of a generator of one model."""
-    return getattr(generator, "models", None)
 
 
 def of_one_model(data: Data) -> Sample | Predictions:

@@ -14,10 +14,10 @@ import numpy as np
 from calibstat.data.checks import check_jobs, check_level, check_whole, is_whole, short
 from calibstat.data.sample import Sample
 from calibstat.study.asked_measures import Asked, Measures, asked_measures, check_classes, descriptions
-from calibstat.study.engine import Cells, Data, compute, draw_data
+from calibstat.study.engine import Cells, Data, compute, draw_data, models_of
 from calibstat.study.estimate_questions import DISTANCE
 from calibstat.study.plain_function import PlainFunction
-from calibstat.study.question import Entry, Question, models_of
+from calibstat.study.question import Entry, Question
 from calibstat.study.questions import QUESTIONS
 from calibstat.study.store import Store
 

@@ -12,9 +12,7 @@ from calibstat.data.sample import Sample
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.population_value import NO_EDGES, BinaryPopulation
 
-POPULATION_ROWS = (
-    100_000  # rows that stand for a population, so that the value of a measure of rows is off by about 1e-5
-)
+POPULATION_ROWS = 100_000  # that stand for a population: the value of a measure of rows is off by about 1e-5
 
 
 class RowStatistic(Statistic):
