@@ -21,8 +21,10 @@ from calibstat.classical.validate import validate as validate
 from calibstat.data import lenses as lenses
 from calibstat.data.checked_rows import Data as Data
 from calibstat.data.checked_rows import Models as Models
+from calibstat.data.clusters import Clusters as Clusters
 from calibstat.data.engines.sql import sql as sql
 from calibstat.data.estimators import predict as predict
+from calibstat.data.judged_rows import Judge as Judge
 from calibstat.data.lenses import LENSES as LENSES
 from calibstat.data.lenses import Lens as Lens
 from calibstat.data.logits import from_logits as from_logits

@@ -133,12 +133,11 @@ def interval(
         from calibstat.cli.input_files import in_units, read_with_units
         from calibstat.cli.lens_syntax import view
         from calibstat.inference.confidence_interval_results import ConfidenceInterval
-        from calibstat.inference.cross_validation.folded_problem import DEFAULT as DEFAULT_WITH_FOLDS
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import ends, say_interval, says_more
 
         data, (y, p), units, how = read_with_units(file, label, prob, reading, cluster, weight, folds)
-        names = measure or ["ece" if folds is None else DEFAULT_WITH_FOLDS]
+        names = measure or ["ece" if folds is None else "kernel_ce"]
         seen = view(data, lens, names, reduce or one_number(lens))
 
         def ask(name: str) -> ConfidenceInterval:

@@ -11,7 +11,7 @@ from calibstat.data import lenses
 from calibstat.data.predictions import Predictions
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first
-from calibstat.inference.calibration_test_results import ClassWiseTestResult
+from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.estimate import estimate
 from calibstat.measures import Measure
@@ -34,7 +34,7 @@ class ClassFindings:
         The size of the error of each class.
     happened, expected : ndarray, shape (K,)
         Number of rows of each class, and the sum of its predicted probabilities.
-    test : ClassWiseTestResult
+    test : CalibrationTestResult
         The test of each class, and of the mean over all.
     """
 
@@ -43,7 +43,7 @@ class ClassFindings:
     estimate: np.ndarray
     happened: np.ndarray
     expected: np.ndarray
-    test: ClassWiseTestResult
+    test: CalibrationTestResult
 
     @property
     def title(self) -> str:

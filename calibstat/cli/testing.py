@@ -56,14 +56,13 @@ def check(
         from calibstat.cli import findings
         from calibstat.cli.input_files import in_units, read_with_units
         from calibstat.cli.lens_syntax import view
-        from calibstat.inference.cross_validation.folded_problem import DEFAULT as DEFAULT_WITH_FOLDS
         from calibstat.inference.power.detectable_effect import DEFAULT, detectable_effect
         from calibstat.output import wording as words
 
         if cluster is not None and stop_after is not None:
             raise ValueError("expected --cluster without --stop-after, found both")
         data, (y, p), units, how = read_with_units(file, label, prob, reading, cluster, weight, folds)
-        names = measure or [DEFAULT if folds is None else DEFAULT_WITH_FOLDS]
+        names = measure or [DEFAULT if folds is None else "kernel_ce"]
         say = findings.say_test if folds is None else findings.say_folds
         seen = view(data, lens, names, reduce)
         draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng, **units}

@@ -4,34 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data import lenses
 from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.checks import TAKE_FOLDS, described, refuse_unknown, short
-from calibstat.data.clusters import as_clusters
+from calibstat.data.clusters import Clusters, as_clusters, given_clusters
 from calibstat.data.engines.counted_rows import CountedRows, counted_rows
 from calibstat.data.folds_of_rows import ONE_EVENT, columns_of_folds, need_clusters_in_folds, numbered_folds
+from calibstat.data.given_rows import GivenRows
+from calibstat.data.judged_rows import Judge, JudgedColumns
 from calibstat.data.labels import check_row_names, labels_or_positive
-from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
+from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
-from calibstat.data.named_lens import EVENT
-from calibstat.data.null_hypothesis import EVENT_NULL
-from calibstat.data.observations import (
-    BinaryData,
-    ClassWiseData,
-    MulticlassData,
-    Observations,
-)
-from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.observations import Observations
+from calibstat.data.predictions import Predictions
 from calibstat.data.rows_error import Naming, RowsError
-from calibstat.data.sample import Sample, as_sample, sample_of_rows
-from calibstat.data.validation import as_rows, check_rows, n_columns
-from calibstat.data.weighted_sample import as_weights
+from calibstat.data.sample import Sample
 
 OF_ROWS = ("y_true", "y_prob", "lens", "cluster", "folds", "sample_weight", "labels", "pos_label")  # held by `Data`
 UNITS = ("cluster", "sample_weight")  # which rows belong together, and how much each counts
@@ -45,132 +36,47 @@ class RowArguments(TypedDict, total=False):
     pos_label: object
 
 
-class GivenRows:
-    """Outcomes and predictions as they were given; what is checked or made of them is kept."""
+class AboutRows(TypedDict, total=False):
+    """What every function takes beside outcomes and predictions to describe rows, as `Data` does."""
 
-    def __init__(
-        self,
-        y_true: ArrayLike | Sample | Predictions,
-        y_prob: Predicted,
-        sample_weight: ArrayLike | None,
-        labels: ArrayLike | None,
-    ) -> None:
-        self.y_true, self.y_prob, self.sample_weight, self.labels = y_true, y_prob, sample_weight, labels
-
-    @cached_property
-    def summary(self) -> Sample:
-        """The rows of a binary outcome as a `Sample`."""
-        return as_sample(self.y_true, self.y_prob, self.sample_weight, self.labels)
-
-    @cached_property
-    def binary(self) -> tuple[np.ndarray, np.ndarray]:
-        """Outcomes and predictions of outcome 1."""
-        y, p = as_rows(self.y_true, self.y_prob, self.labels)
-        check_rows(y, p)
-        return y, p
-
-    @cached_property
-    def predictions(self) -> Predictions:
-        """The classes and their predictions."""
-        return as_predictions(self.y_true, self.y_prob, self.labels)
-
-    @cached_property
-    def all_binary_rows(self) -> Sample:
-        """The rows of a binary outcome without their weights."""
-        return sample_of_rows(*self.binary)
-
-    @cached_property
-    def are_of_classes(self) -> bool:
-        """Whether there are several columns of predictions."""
-        return isinstance(self.y_true, Predictions) or (self.y_prob is not None and n_columns(self.y_prob) > 2)
-
-    @cached_property
-    def n_classes(self) -> int:
-        """Number of classes, 2 of a binary outcome."""
-        return self.predictions.n_classes if self.are_of_classes else 2
-
-    def weight(self, n: int) -> tuple[np.ndarray | None, bool]:
-        """Return the checked weights of so many rows, or None, and whether they look like counts."""
-        if self.sample_weight is None:
-            return None, False
-        weight = as_weights(self.sample_weight, n)
-        given = np.asarray(self.sample_weight, np.float64)
-        return weight, bool((given == np.floor(given)).all() and (given > 1).any())
-
-    def seen(self, lens: AnyLens, canonical: bool) -> Observations:
-        """Return what a lens shows of the rows.
-
-        Without a lens these are outcome 1 of two classes, or the most likely one of more; if `canonical`, all classes
-        jointly.
-        """
-        if isinstance(self.y_true, Sample):
-            if lens is not None or canonical:
-                wanted = "a multiclass measure" if canonical else "a lens"
-                raise ValueError(f"expected rows or Predictions for {wanted}, found a Sample, which is binary")
-            return BinaryData(EVENT, EVENT_NULL, None, self.summary)
-        if not self.are_of_classes and lens is None and not canonical:
-            if self.y_prob is None:
-                return BinaryData(EVENT, EVENT_NULL, None, self.summary)
-            return BinaryData(EVENT, EVENT_NULL, self.binary, None, None, *self.weight(self.binary[0].size))
-        predictions, seen = self.predictions, self._lens(lens, canonical)
-        is_event = lens is None and predictions.n_classes == 2 and not canonical
-        named, null = (EVENT, EVENT_NULL) if is_event else (seen.named, seen.hypothesis)
-        if isinstance(seen, ClassWise):
-            weight, is_whole = self.weight(predictions.n)
-            return ClassWiseData(named, null, predictions, weight=weight, weight_is_whole=is_whole)
-        outcomes, scores = seen.rows(predictions)
-        if scores.ndim == 1:
-            rows = as_rows(outcomes, scores)
-            check_rows(*rows)
-            return BinaryData(
-                named, null, rows, None, predictions, *self.weight(rows[0].size), confidences=seen.confidences
-            )
-        shown, (weight, is_whole) = seen.vectors(predictions, outcomes, scores), self.weight(predictions.n)
-        return MulticlassData(named, null, shown, weight=weight, weight_is_whole=is_whole, confidences=seen.confidences)
-
-    def _lens(self, lens: AnyLens, canonical: bool) -> Lens | ClassWise:
-        """Return the given lens of classes, or without one the lens that functions use by default."""
-        if lens is not None:
-            return find_lens(lens)
-        if canonical:
-            return lenses.canonical
-        return lenses.one_class(1) if self.predictions.n_classes == 2 else lenses.top_label
-
-    def chances(self, of: CalibrationMap, seen: Observations, lens: AnyLens, canonical: bool) -> np.ndarray:
-        """Return the probabilities from which outcomes come if a calibration map is right.
-
-        Of an event that was predicted as such, one for each distinct prediction, shape (m,); of what a lens shows of
-        classes, one for each row and outcome of the lens, shape (n, L).
-        """
-        if isinstance(seen, BinaryData) and seen.predictions is None:
-            return of.of_event(seen.predicted)
-        prob, shown = self.predictions.prob, self._lens(lens, canonical)
-        chance = of.of_vectors(prob)
-        if isinstance(shown, ClassWise):
-            return chance
-        return shown.chances(prob, chance, 2 if seen.kind == "binary" else seen.predicted.shape[1])
+    sample_weight: ArrayLike | None
+    cluster: ArrayLike | Clusters | None
+    folds: ArrayLike | None
+    judge: Judge | None
+    labels: ArrayLike | None
+    pos_label: object
 
 
 class Data:
     """Outcomes and predictions of one model, checked once, for any number of questions.
 
-    Every function that takes ``(y_true, y_prob)`` takes it in their place, and then no other argument about rows.
+    Every function that takes ``(y_true, y_prob)`` takes it in their place, and then no other argument about rows. The
+    same words beside outcomes and predictions describe rows for one question.
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight, lens, labels, pos_label
+    y_true, y_prob, lens
         As for `estimate`.
-    cluster : array_like, shape (n,), optional
-        The cluster of each row (a patient, a day), for functions that take clusters.
+    sample_weight : array_like, shape (n,), optional
+        Non-negative weights of the rows, of which only the ratios matter; counts of repeated rows are a `Sample`.
+    cluster : array_like, shape (n,), or Clusters, optional
+        The cluster of each row (a patient, a day), within which outcomes may depend on each other.
     folds : array_like, shape (n,) or (n, R), optional
-        The fold of each row that was predicted out of fold, for functions that take folds; of R repeats of
-        cross-validation a column each, as of `y_prob`. Of one event, without `lens` and `sample_weight`, and with all
-        rows of a cluster in one fold.
+        The fold of each row that was predicted out of fold; of R repeats of cross-validation a column each, as of
+        `y_prob`. Of one event, without `lens` and `sample_weight`, and with all rows of a cluster in one fold.
+    judge : Judge, optional
+        The answers of a judge for all rows, where few rows have an outcome and the others have nan, None or a masked
+        entry in `y_true`. Of one event, without `lens`, `folds` and `sample_weight`.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes, in the order of the
+        columns. Default: the names of the columns of a frame, if the outcomes are among them; else numbers from 0.
+    pos_label : object, optional
+        Instead of `labels`: the one of two values in `y_true` that means outcome 1.
 
     Attributes
     ----------
     n : int
-        Number of rows.
+        Number of rows; with a judge of labelled ones.
     kind : {"binary", "multiclass", "class-wise"}
         What the lens shows: one outcome, several classes jointly, or each class by itself.
     lens : str or Lens or None
@@ -206,14 +112,24 @@ class Data:
         y_prob: Predicted = None,
         *,
         sample_weight: ArrayLike | None = None,
-        cluster: ArrayLike | None = None,
+        cluster: ArrayLike | Clusters | None = None,
         folds: ArrayLike | None = None,
+        judge: Judge | None = None,
         lens: AnyLens = None,
         labels: ArrayLike | None = None,
         pos_label: object = None,
     ) -> None:
+        clusters = None if cluster is None else given_clusters(cluster)
+        cluster, self.unseen = (None, None) if clusters is None else (clusters.labels, clusters.unseen)
         for name, given in (("sample_weight", sample_weight), ("cluster", cluster), ("folds", folds)):
             check_row_names(y_true, given, ("y_true", name))
+        self.judged: JudgedColumns | None = None
+        if judge is not None:
+            need_nothing_beside_judge({"lens": lens, "folds": folds, "sample_weight": sample_weight})
+            named_outcomes = labels_or_positive(labels, pos_label)
+            self.judged = JudgedColumns.of(y_true, y_prob, judge, cluster=cluster, labels=named_outcomes)
+            y_true, y_prob, cluster = self.judged.labelled_columns
+            labels = pos_label = None
         label, further = None, list[tuple[Any, np.ndarray]]()
         if folds is not None:
             (y_prob, label), *further = columns_of_folds(y_prob, folds)
@@ -266,6 +182,18 @@ class Data:
         canonical = canonical and self.lens is None
         return self.rows.chances(of, self.seen(canonical), self.lens, canonical)
 
+    def asked_through(self, lens: AnyLens) -> Data:
+        """Return the rows as a question sees them through its lens; raise if they have another, or take none."""
+        if lens is None or lens == self.lens:
+            return self
+        if self.lens is not None:
+            raise ValueError(f"expected one lens, found lens={lens} beside cs.Data with lens={self.lens}")
+        if self.judged is not None:
+            need_nothing_beside_judge({"lens": lens})
+        if self.fold is not None:
+            raise ValueError(f"expected folds= {ONE_EVENT}, because no study covers both, found lens=")
+        return self.through(lens)
+
     def through(self, lens: AnyLens) -> Data:
         """Return the same rows seen through another lens; what is known of the rows is known of these."""
         other = copy(self)
@@ -286,6 +214,13 @@ class Data:
         return self.seen().n_given
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words that describe these rows beside their labels, such as "cluster"."""
+        held = {"sample_weight": self.rows.sample_weight, "cluster": self.unit, "folds": self.fold}
+        held["judge"] = self.judged  # type: ignore[assignment]
+        return tuple(word for word, given in held.items() if given is not None)
+
+    @property
     def predictions(self) -> Predictions:
         """All classes and their predictions."""
         return self.rows.predictions
@@ -298,15 +233,25 @@ class Data:
     @property
     def counts(self) -> str:
         """Numbers of rows, of outcomes or classes, and of clusters, in words."""
-        counts = [f"{self.n:,} row{'s' * (self.n != 1)}", self.seen().counts]
+        n = self.n if self.judged is None else self.judged.n
+        counts = [f"{n:,} row{'s' * (n != 1)}", self.seen().counts]
+        counts[1:1] = [f"{self.n:,} of them labelled"] if self.judged is not None else []
         counts += ["with weights"] if self.rows.sample_weight is not None else []
         counts += [f"{self.unit.max() + 1:,} clusters"] if self.unit is not None else []
         counts += [f"{self.fold.max() + 1:,} folds"] if self.fold is not None else []
         counts += [f"{len(self.repeats):,} repeats"] if self.further else []
+        counts += ["with a judge"] if self.judged is not None else []
         return ", ".join(counts)
 
     def __repr__(self) -> str:
         return f"Data({self.counts})"
+
+
+def need_nothing_beside_judge(given: Mapping[str, object]) -> None:
+    """Raise if there is one of these words about rows, which no study covers beside a judge."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"expected judge= without {name}=, because no study covers both, found {short(value)}")
 
 
 OneModel: TypeAlias = ArrayLike | Sample | Predictions | Data
@@ -320,16 +265,10 @@ class Models(Mapping[str, Data]):
 
     Parameters
     ----------
-    y_true, sample_weight, lens, labels, pos_label
-        As for `estimate`.
+    y_true, sample_weight, cluster, folds, judge, lens, labels, pos_label
+        As for `Data`.
     y_prob : mapping from name to array_like, shape (n,) or (n, K), or data frame
         The predictions of each model; a data frame has a column of probabilities of outcome 1 for each.
-    cluster : array_like, shape (n,), optional
-        The cluster of each row (a patient, a day), for functions that take clusters.
-    folds : array_like, shape (n,) or (n, R), optional
-        The fold of each row that was predicted out of fold, for functions that take folds; of R repeats of
-        cross-validation a column each, as of `y_prob`. Of one event, without `lens` and `sample_weight`, and with all
-        rows of a cluster in one fold.
 
     Raises
     ------
@@ -353,8 +292,9 @@ class Models(Mapping[str, Data]):
         y_prob: Predicted,
         *,
         sample_weight: ArrayLike | None = None,
-        cluster: ArrayLike | None = None,
+        cluster: ArrayLike | Clusters | None = None,
         folds: ArrayLike | None = None,
+        judge: Judge | None = None,
         lens: AnyLens = None,
         labels: ArrayLike | None = None,
         pos_label: object = None,
@@ -362,15 +302,18 @@ class Models(Mapping[str, Data]):
         models = named_models(y_prob)
         if models is None:
             raise no_models(y_prob)
-        check_row_names(y_true, cluster, ("y_true", "cluster"))
+        clusters = None if cluster is None else given_clusters(cluster)
+        check_row_names(y_true, None if clusters is None else clusters.labels, ("y_true", "cluster"))
         labels = labels_or_positive(labels, pos_label)
         rows: dict[str, Any] = {"sample_weight": sample_weight, "lens": lens, "labels": labels, "folds": folds}
+        rows |= {"judge": judge, "cluster": None if judge is None else clusters}
         self._data: dict[str, Data] = named(lambda prob: Data(y_true, prob, **rows), models)
         self.counted: CountedRows | None = None
-        self.unit = None if cluster is None else as_clusters(cluster, self.first.n)
-        for each in self.values():
-            if self.unit is not None:
-                each.take_clusters(self.unit)
+        if clusters is not None and judge is None:  # which all models share
+            unit = as_clusters(clusters.labels, self.first.n)
+            for each in self.values():
+                each.take_clusters(unit)
+                each.unseen = clusters.unseen
 
     @classmethod
     def from_counts(cls, y_true: ArrayLike, y_prob: Mapping[str, ArrayLike], count: ArrayLike) -> Models:
@@ -425,9 +368,23 @@ class Models(Mapping[str, Data]):
         return self.first.fold
 
     @property
+    def unit(self) -> np.ndarray | None:
+        """The number of the cluster of each row, None without clusters; all models have the same."""
+        return self.first.unit
+
+    @property
     def lens(self) -> Any:
         """The lens that was given."""
         return self.first.lens
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that describe these rows beside their labels, such as "cluster"."""
+        return self.first.words
+
+    def asked_through(self, lens: AnyLens) -> Models:
+        """Return the rows as a question sees them through its lens; raise if they have another, or take none."""
+        return self._of({name: each.asked_through(lens) for name, each in self.items()})
 
     def through(self, lens: AnyLens) -> Models:
         """Return the same rows seen through another lens; what is known of the rows is known of these."""
@@ -458,6 +415,16 @@ class Models(Mapping[str, Data]):
         return f"Models({names}: {self.first.counts})"
 
 
+class Samples(dict[str, Data]):
+    """Samples of different rows by their names, such as two sites; each a pair (y_true, y_prob)."""
+
+    def __init__(self, samples: object, *, lens: AnyLens = None, **about: Any) -> None:
+        for word, given in about.items():
+            if given is not None and word not in ("labels", "pos_label"):
+                raise ValueError(f"expected the same rows for all models with {word}=, found samples of different rows")
+        super().__init__(named(lambda pair: Data(*pair, lens=lens, **about), pairs_of_samples(samples)))
+
+
 Outcomes: TypeAlias = OneModel | Models
 
 
@@ -465,7 +432,7 @@ def models_of_counts(counted: CountedRows) -> Models:
     """Return the models of rows that are counted already."""
     made = object.__new__(Models)
     made._data = {name: Data(sample) for name, sample in counted.samples.items()}
-    made.unit, made.counted = None, counted
+    made.counted = counted
     return made
 
 
@@ -546,11 +513,6 @@ def as_models(
     if isinstance(models, Data):
         raise no_models(y_true if y_prob is None else y_prob)
     return models
-
-
-def samples_as_data(samples: object, **rows: Any) -> dict[str, Data]:
-    """Return the data of two or more samples of different rows, each a pair (y_true, y_prob), by their names."""
-    return named(lambda pair: Data(*pair, **rows), pairs_of_samples(samples))
 
 
 def predictions_of(models: Models) -> dict[str, Predictions]:

@@ -4,11 +4,49 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibstat.data.checks import calls_within
+from calibstat.data.checks import calls_within, is_among, short
 from calibstat.data.numbered_labels import numbered
 from calibstat.digits import settled
 
+UNSEEN = ("clusters", "rows")
 FEWEST_CLUSTERS = 30  # below it the bootstrap of clusters is not to be trusted
+
+
+class Clusters:
+    """The cluster of each row, with what is said of clusters that were not observed; for an argument `cluster`.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        The cluster of each row (a patient, a day), as it may also be given alone.
+    unseen : {"clusters", "rows"}
+        Whether what the sample lacks may be whole clusters, the default, or rows alone. "rows" finds more where
+        clusters are few, and assumes that kinds of clusters that were not observed do not matter.
+
+    Raises
+    ------
+    ValueError
+        If `unseen` is another word. Labels are checked with the rows.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.Clusters(["a", "a", "b"], unseen="rows")
+    Clusters(3 labels, unseen='rows')
+    """
+
+    def __init__(self, labels: object, *, unseen: str = "clusters") -> None:
+        if not is_among(unseen, UNSEEN):
+            raise ValueError(f"expected unseen 'clusters' or 'rows', found {short(unseen)}")
+        self.labels, self.unseen = labels, unseen
+
+    def __repr__(self) -> str:
+        return f"Clusters({np.size(self.labels):,} labels, unseen={self.unseen!r})"  # type: ignore[arg-type]
+
+
+def given_clusters(cluster: object) -> Clusters:
+    """Return an argument `cluster` with all that may be said of clusters."""
+    return cluster if isinstance(cluster, Clusters) else Clusters(cluster)
 
 
 def clusters_in_words(unit: np.ndarray, weight: np.ndarray | None = None) -> str:
@@ -17,16 +55,21 @@ def clusters_in_words(unit: np.ndarray, weight: np.ndarray | None = None) -> str
     `unit` numbers the cluster of each row. Rows of weight 0 are not counted, and the effective number of clusters is by
     their weights: (sum of W)**2 / (sum of W**2), W the sum of the weights, or the number of rows, of a cluster.
     """
+    number, low, high, size = cluster_sizes(unit, weight)
+    of = f"{low:,} to {high:,} rows" if low < high else f"{low:,} row{'s' * (low != 1)} each"
+    effective = round(settled(size))
+    fewer = f" (effective number {effective:,})" if effective < number else ""
+    return f"{number:,} clusters of {of}{fewer}"
+
+
+def cluster_sizes(unit: np.ndarray, weight: np.ndarray | None = None) -> tuple[int, int, int, float]:
+    """Return the number of clusters, the fewest and the most rows of one, and the effective number, as in words."""
     if weight is not None:
         unit, weight = unit[weight > 0], weight[weight > 0]
     index, rows = np.unique(unit, return_inverse=True, return_counts=True)[1:]
-    low, high = int(rows.min()), int(rows.max())
-    of = f"{low:,} to {high:,} rows" if low < high else f"{low:,} row{'s' * (low != 1)} each"
     size = np.bincount(index, weight)
     size = size / size.max()
-    effective = round(settled(size.sum() ** 2 / (size @ size)))
-    fewer = f" (effective number {effective:,})" if effective < size.size else ""
-    return f"{size.size:,} clusters of {of}{fewer}"
+    return size.size, int(rows.min()), int(rows.max()), float(size.sum() ** 2 / (size @ size))
 
 
 def as_clusters(cluster: object, n: int) -> np.ndarray:

@@ -203,19 +203,24 @@ canonical = Lens(
 
 
 @dataclass(frozen=True)
-class ClassWise:
+class OfEachClass:
     """K binary problems that share their rows: each class against the rest.
 
     Attributes
     ----------
     name : str
-        Its name, printed with every result.
+        Its name.
     null : Null
         The null hypothesis of a single statistic over all classes, which is canonical calibration.
     """
 
-    name: str = "class_wise"
+    name: str
     null: Null = canonical.hypothesis
+
+    @property
+    def reduce(self) -> str | None:
+        """How the classes become one number: "mean" or "max"; None if each is a number of its own."""
+        return None
 
     @property
     def hypothesis(self) -> Null:
@@ -224,14 +229,46 @@ class ClassWise:
 
     @property
     def named(self) -> NamedLens:
-        """The lens as results name it."""
-        return NamedLens(f"lens {self.name}", "each class")
+        """The lens as results name it, which say themselves how classes become one number."""
+        return NamedLens("lens class_wise", "each class")
 
     def __str__(self) -> str:
         return self.name
 
 
-class_wise = ClassWise()
+@dataclass(frozen=True)
+class OverClasses(OfEachClass):
+    """The mean over the classes, or the largest of them, where each is seen against the rest.
+
+    Attributes
+    ----------
+    how : {"mean", "max"}
+        How the classes become one number.
+    """
+
+    how: Literal["mean", "max"] = "mean"
+
+    @property
+    def reduce(self) -> str:
+        return self.how
+
+
+@dataclass(frozen=True)
+class ClassWise(OfEachClass):
+    """Each class against the rest, with a number of its own."""
+
+    @property
+    def mean(self) -> OverClasses:
+        """The lens whose one number is the mean over the classes."""
+        return OverClasses(f"{self.name}_mean")
+
+    @property
+    def max(self) -> OverClasses:
+        """The lens whose one number is the largest of the classes."""
+        return OverClasses(f"{self.name}_max", how="max")
+
+
+class_wise = ClassWise("class_wise")
 
 
 def _lens_of_class(name: str, subject: str, k: int) -> Lens:
@@ -447,11 +484,19 @@ def _read_groups(argument: str, names: Sequence[str], number: Callable[[str], in
 
 
 # To add a lens, add a line here, or in FAMILIES if it takes an argument. A lens of several classes needs `names`.
-LENSES: Mapping[str, Lens | ClassWise] = MappingProxyType(
-    {"top_label": top_label, "class_wise": class_wise, "canonical": canonical}
+LENSES: Mapping[str, Lens | OfEachClass] = MappingProxyType(
+    {
+        "top_label": top_label,
+        "class_wise": class_wise,
+        "class_wise_mean": class_wise.mean,
+        "class_wise_max": class_wise.max,
+        "canonical": canonical,
+    }
 )
-OneLens: TypeAlias = Literal["top_label", "canonical"] | Lens | None  # of which a result is of one kind
-AnyLens: TypeAlias = str | Lens | ClassWise | None  # a name is checked when the lens is looked up
+OneLens: TypeAlias = (  # that shows one number
+    Literal["top_label", "class_wise_mean", "class_wise_max", "canonical"] | Lens | OverClasses | None
+)
+AnyLens: TypeAlias = str | Lens | OfEachClass | None  # a name is checked when the lens is looked up
 EachClass: TypeAlias = Literal["class_wise"] | ClassWise
 FAMILIES: Mapping[str, LensFamily] = MappingProxyType(
     {
@@ -469,9 +514,9 @@ def spellings(*, shows_classes: bool | None = None) -> list[str]:
     return [text for text, several in (plain | of_families).items() if shows_classes in (None, several)]
 
 
-def find_lens(lens: AnyLens) -> Lens | ClassWise:
+def find_lens(lens: AnyLens) -> Lens | OfEachClass:
     """Return the lens of this name, or the lens itself."""
-    if isinstance(lens, Lens | ClassWise):
+    if isinstance(lens, Lens | OfEachClass):
         return lens
     if isinstance(lens, str) and lens in LENSES:
         return LENSES[lens]

@@ -376,9 +376,13 @@ class MulticlassData(_OfClasses):
 
 @dataclass(frozen=True)
 class ClassWiseData(_OfClasses):
-    """One binary problem for each class (one against the rest); all share their rows."""
+    """One binary problem for each class (one against the rest); all share their rows.
+
+    `reduce` says how they become one number, "mean" or "max"; None if each is a number of its own.
+    """
 
     kind = "class-wise"
+    reduce: str | None = None
 
     def event_rows(self) -> tuple[np.ndarray, np.ndarray]:
         prob = np.ascontiguousarray(self.predictions.prob.T, np.float64) + 0.0  # 0.0 for -0.0

@@ -12,9 +12,10 @@ from calibstat.data.null_hypothesis import Null
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first
 from calibstat.inference.deviation import Deviation
+from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.named_measure import NamedMeasure
-from calibstat.result import NotedResult
+from calibstat.result import NotedResult, Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,8 +70,14 @@ class CalibrationTestResult(NotedResult):
         The row that makes the statistic infinite; empty if it is finite.
     deviation : Deviation or None
         What drove a test with a p-value of at most .05, if its measure says so, as the omnibus statistic does.
+    rows : Rows
+        How the rows came about, in words, with what only such rows have: `ClustersOfRows`, `TestedFolds`,
+        `GuidedRows`.
     calibration_map : str
         The calibration map of the null hypothesis, in words; empty if the predictions themselves are tested.
+    classes : ClassTests or None
+        Through lens "class_wise" the test of each class; the fields above are then of the mean over all classes, whose
+        null hypothesis is stronger.
     """
 
     statistic: float
@@ -86,13 +93,25 @@ class CalibrationTestResult(NotedResult):
     n_resamples: int
     stopped: bool
     why_stopped: WhyStopped
+    rows: Rows
     why_infinite: str = ""
     deviation: Deviation | None = None
     calibration_map: str = ""
+    classes: ClassTests | None = None
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame of one row; of each class one, through lens "class_wise"."""
+        return super().to_frame() if self.classes is None else self.classes.to_frame()
 
     @property
     def answer(self) -> str:
         """The verdict of the p-value on calibration and, if the measure knows it, the deviation that drove it."""
+        return self._answer if self.classes is None else self.classes.answer(self.calibration_map)
+
+    @property
+    def _answer(self) -> str:
+        if own := self.rows.answer(self):
+            return own
         approximate = "" if self.resample == "labels" else " (approximate)"
         sentences = [
             f"There is {verdict(self.pvalue, self.calibration_map)}: p = {settled(self.pvalue):.3g}{approximate}."
@@ -108,22 +127,29 @@ class CalibrationTestResult(NotedResult):
     def details(self) -> str:
         """The method of the test, and the null hypothesis."""
         return (
-            f"Test by {self.measure} = {settled(self.statistic):.4g}, {self.lens}, n = {self.n}; {self.why_stopped}, "
-            f"Monte Carlo error of p {settled(self.pvalue_error):.2g}.\n"
+            f"Test by {self.measure} = {settled(self.statistic):.4g}, {self.rows.how}{self.lens}, {self.rows.counted}; "
+            f"{self.why_stopped}, Monte Carlo error of p {settled(self.pvalue_error):.2g}.{self.rows.premises(self)}\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
 
     def __str__(self) -> str:
+        own = self._of_all()
+        if self.classes is None:
+            return own
+        return f"{self.classes.lines(self)}\nAll classes together: {own[0].lower()}{own[1:]}"
+
+    def _of_all(self) -> str:
         # clusters depend in ways that calibration does not determine, and alternatives are deviations from calibration
-        by_rows = self.resample != "sign_flip" and not self.calibration_map
+        by_rows = self.resample != "sign_flip" and not self.calibration_map and type(self.rows) is Rows
         asked = "print(calibstat.detectable_effect(y, p)), with the arguments of this test"
         more = f"\nWhat these rows could have shown: {asked}." if self.pvalue > LOW and by_rows else ""
-        return f"{self.answer}\n{self.details}{more}"
+        unseen = f"\n{self.rows.unseen}" if self.rows.unseen else ""
+        return f"{self._answer}\n{self.details}{unseen}{more}"
 
 
 @dataclass(frozen=True, eq=False)
-class ClassWiseTestResult(NotedResult):
-    """Result of `calibration_test` for every class: one test of each, and one of all together.
+class ClassTests(Result):
+    """The test of each class against the rest, beside one of all classes.
 
     Attributes
     ----------
@@ -142,18 +168,10 @@ class ClassWiseTestResult(NotedResult):
         The statistic of each class in every resample, read-only.
     null_hypothesis : Null
         The null hypothesis for each class; as text one sentence.
-    overall : CalibrationTestResult
-        The test by the mean over all classes; its null hypothesis is stronger than each class's.
-    measure : NamedMeasure
-        The measure with its options.
     lens : NamedLens
         The lens.
-    tail : {"greater", "two-sided"}
-        Which values count as extreme.
-    resample : {"labels", "both"}
-        What was drawn.
-    n, n_resamples : int
-        Rows, and resamples that were drawn and kept: with `stop_after` those that the last class, or all classes
+    n_resamples : int
+        Resamples that were drawn and kept: with `stop_after` those that the last class, or all classes
         together, needed.
     resamples_used : ndarray, shape (K,)
         The resamples that the p-value of each class rests on: the first of those that were drawn.
@@ -161,8 +179,6 @@ class ClassWiseTestResult(NotedResult):
         Why there are so many.
     deviations : tuple of Deviation
         What drove the tests of the classes with an adjusted p-value of at most .05, if the measure says so.
-    calibration_map : str
-        The calibration map of the null hypothesis, in words; empty if the predictions themselves are tested.
     """
 
     names: tuple[Any, ...]
@@ -172,17 +188,11 @@ class ClassWiseTestResult(NotedResult):
     pvalue_error: np.ndarray
     null_distribution: np.ndarray
     null_hypothesis: Null
-    overall: CalibrationTestResult
-    measure: NamedMeasure
     lens: NamedLens
-    tail: str
-    resample: str
-    n: int
     n_resamples: int
     resamples_used: np.ndarray
     why_stopped: tuple[WhyStopped, ...]
     deviations: tuple[Deviation, ...] = ()
-    calibration_map: str = ""
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each class."""
@@ -192,12 +202,11 @@ class ClassWiseTestResult(NotedResult):
         values = {name: getattr(self, name) for name in columns}
         return pd.DataFrame({"class": [*self.names], **values, "why_stopped": [*map(str, self.why_stopped)]})
 
-    @property
-    def answer(self) -> str:
+    def answer(self, calibration_map: str) -> str:
         """For which classes the adjusted p-value is at most .05, in words."""
         holm, k = self.pvalue_holm, len(self.names)
         low = [str(self.names[i]) for i in smallest_first(holm) if holm[i] <= LOW]
-        tested = f"{self.calibration_map} for" if self.calibration_map else "the calibration of"
+        tested = f"{calibration_map} for" if calibration_map else "the calibration of"
         if not low:
             return f"There is no evidence against {tested} any of {k:,} classes in this test."
         if len(low) == k:
@@ -214,14 +223,15 @@ class ClassWiseTestResult(NotedResult):
         start = "What drove it, class by class (directions describe these rows only, without a test):"
         return [start, *(each.short for each in self.deviations[:_SHOWN])]
 
-    def __str__(self) -> str:
-        approximate = "" if self.resample == "labels" else " (approximate)"
+    def lines(self, of_all: CalibrationTestResult) -> str:
+        """Return the verdict, the table of the classes and their null hypothesis, beside the test of all."""
+        approximate = "" if of_all.resample == "labels" else " (approximate)"
         many = len(self.names) > _MANY_CLASSES
         shown = smallest_first(self.pvalue)[:_SHOWN] if many else np.arange(len(self.names))
         width = max(5, *(len(str(self.names[k])) for k in shown))
         lines = [
-            self.answer,
-            f"Test of each class by {self.measure}{approximate}, {self.lens}, n = {self.n}"
+            self.answer(of_all.calibration_map),
+            f"Test of each class by {of_all.measure}{approximate}, {self.lens}, n = {of_all.n}"
             f"{f', the {_SHOWN} with the smallest p' if many else ''}:",
             f"{'class':{width}}  {'value':>8}  {'p':>6}  {'error':>6}  {'p (Holm)':>8}  draws",
         ]
@@ -241,5 +251,4 @@ class ClassWiseTestResult(NotedResult):
         lines.append(f"Error: Monte Carlo error of p. Draws: {' or '.join(reasons)}.")
         lines += self.drivers
         lines.append(f"Null hypothesis for each class: {self.null_hypothesis}")
-        lines.append(f"All classes together: {str(self.overall)[0].lower()}{str(self.overall)[1:]}")
         return "\n".join(lines)

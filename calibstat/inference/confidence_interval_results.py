@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled, writer
 from calibstat.inference.honest_ends import exceeds
+from calibstat.inference.rows_of_results import Rows
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.output.wording import level_text
 from calibstat.result import NotedResult
@@ -27,8 +28,9 @@ class ConfidenceInterval(NotedResult):
         The measure on the data.
     confidence_level : float
         The nominal coverage probability.
-    method : {"honest", "proven", "bracket", "percentile", "basic", "bca"}
-        The method of the interval.
+    method : str
+        The method of the interval: "honest", "proven", "bracket", "percentile", "basic" or "bca"; of folds "triangle",
+        "mirror" or "variance within folds"; with a judge "rectified".
     estimand : str
         The quantity that it is meant to cover, in one sentence.
     measure : NamedMeasure
@@ -37,6 +39,9 @@ class ConfidenceInterval(NotedResult):
         The outcome whose probability was predicted.
     n, n_resamples : int
         Rows and resamples.
+    rows : Rows
+        How the rows came about, in words, with what only such rows have: `ClustersOfRows`, `ModelsOfFolds`,
+        `RectifiedLabels`.
     why_infinite : str
         The row that makes the high end infinite; empty if it is finite.
     few_events : str
@@ -64,6 +69,7 @@ class ConfidenceInterval(NotedResult):
     lens: NamedLens
     n: int
     n_resamples: int
+    rows: Rows
     why_infinite: str = ""
     few_events: str = ""
     if_calibrated: float | None = None
@@ -74,7 +80,7 @@ class ConfidenceInterval(NotedResult):
     @property
     def scope(self) -> str:
         """The models that the interval is for, in words; empty of one model and fresh rows."""
-        return ""
+        return self.rows.scope(self)
 
     def remark(self, write: Callable[[float], str] = FOUR_DIGITS) -> str:
         """Say why the high end is not lower, and why the estimate lies outside the interval; nothing if neither is so.
@@ -125,10 +131,11 @@ class ConfidenceInterval(NotedResult):
 
     def __str__(self) -> str:
         remarks = "".join(f"{each}\n" for each in (self.of_curves(), self.remark()) if each)
+        unseen = f"\n{self.rows.unseen}" if self.rows.unseen else ""
         return (
             f"{self.measure} = {settled(self.estimate):.4g}, {level_text(self.confidence_level)} confidence interval "
-            f"[{settled(self.low):.4g}, {settled(self.high):.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
-            f"{self.reservations}{remarks}Estimand: {self.estimand}"
+            f"[{settled(self.low):.4g}, {settled(self.high):.4g}] ({self.method}), {self.lens}{self.rows.beside(self)}"
+            f"{self.reservations}{self.rows.premises(self)}{remarks}Estimand: {self.estimand}{unseen}"
         )
 
 

@@ -20,7 +20,9 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
 from calibstat.in_order import first_largest
-from calibstat.inference.confidence_interval import confidence_interval, honest_ends
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.designs.clustered import Clustered
+from calibstat.inference.designs.independent import Independent
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.kinds.base import Measure
@@ -321,7 +323,7 @@ def equivalence_test(
     interval = confidence_interval(
         data, measure=measure, confidence_level=1 - 2 * level, n_resamples=n_resamples, rng=seed, n_jobs=n_jobs
     )
-    ends = honest_ends(problem, Draws.of(seed, interval.n_resamples, n_jobs), data.unit)
+    ends = Independent(data).honest_ends(problem, Draws.of(seed, interval.n_resamples, n_jobs)) if data.unit is None else Clustered(data).honest_ends(problem, Draws.of(seed, interval.n_resamples, n_jobs))
     claimed = interval.high <= margin
 
     def shown(alpha: float) -> bool:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Never, Unpack, overload
+from typing import Any, Protocol, TypeAlias, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import options_of
+from calibstat.answers_by_model import Answers
+from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel
 from calibstat.data.lenses import AnyLens, EachClass, OneLens
-from calibstat.data.models import Predicted
 from calibstat.digits import settled
+from calibstat.inference.designs.question import Question, question
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.binned import ECE
 from calibstat.measures.bins import Strategy
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.measures.measure_options import MeasureOptions
+from calibstat.measures.measure_options import RowsAndOptions
 from calibstat.result import Result
+
+AnyMeasure: TypeAlias = str | Measure | type[Measure]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,98 +56,62 @@ class MeasureDetail(Result):
         )
 
 
-class EstimateArguments(MeasureOptions, total=False):
-    """The arguments of `estimate` on which the kind of its result does not depend."""
+class Estimate(Protocol):
+    """The function `estimate`: a number, or one for each class through lens "class_wise"; of several models `Answers`."""
 
-    measure: str | Measure | type[Measure]
-    sample_weight: ArrayLike | None
-    labels: ArrayLike | None
-    pos_label: object
+    __name__: str
+
+    @overload
+    def __call__(
+        self,
+        y_true: OneModel,
+        y_prob: ArrayLike | None = None,
+        *,
+        lens: EachClass,
+        measure: AnyMeasure = "ece",
+        **options: Unpack[RowsAndOptions],
+    ) -> np.ndarray: ...
+    @overload
+    def __call__(
+        self,
+        y_true: OneModel,
+        y_prob: ArrayLike | None = None,
+        *,
+        lens: OneLens = None,
+        measure: AnyMeasure = "ece",
+        **options: Unpack[RowsAndOptions],
+    ) -> float: ...
+    @overload
+    def __call__(
+        self,
+        y_true: Models | ArrayLike,
+        y_prob: Mapping[str, Any] | None = None,
+        *,
+        lens: EachClass,
+        measure: AnyMeasure = "ece",
+        **options: Unpack[RowsAndOptions],
+    ) -> Answers[np.ndarray]: ...
+    @overload
+    def __call__(
+        self,
+        y_true: Models | ArrayLike,
+        y_prob: Mapping[str, Any] | None = None,
+        *,
+        lens: OneLens = None,
+        measure: AnyMeasure = "ece",
+        **options: Unpack[RowsAndOptions],
+    ) -> Answers[float]: ...
 
 
-@overload
+def _of_one_number_or_more(function: Question[..., Any]) -> Estimate:
+    return cast("Estimate", function)
+
+
+@_of_one_number_or_more
+@question("sample_weight", "cluster")
 def estimate(
-    y_true: OneModel,
-    y_prob: ArrayLike | None = None,
-    *,
-    lens: EachClass,
-    reduce: None = None,
-    **arguments: Unpack[EstimateArguments],
-) -> np.ndarray: ...
-@overload
-def estimate(
-    y_true: OneModel,
-    y_prob: ArrayLike | None = None,
-    *,
-    lens: EachClass,
-    reduce: str,
-    **arguments: Unpack[EstimateArguments],
-) -> float: ...
-@overload
-def estimate(
-    y_true: OneModel,
-    y_prob: ArrayLike | None = None,
-    *,
-    lens: OneLens = None,
-    reduce: None = None,
-    **arguments: Unpack[EstimateArguments],
-) -> float: ...
-@overload
-def estimate(
-    y_true: Models, y_prob: None = None, *, lens: EachClass, reduce: None = None, **arguments: Unpack[EstimateArguments]
-) -> Answers[np.ndarray]: ...
-@overload
-def estimate(
-    y_true: Models, y_prob: None = None, *, lens: EachClass, reduce: str, **arguments: Unpack[EstimateArguments]
-) -> Answers[float]: ...
-@overload
-def estimate(
-    y_true: Models,
-    y_prob: None = None,
-    *,
-    lens: OneLens = None,
-    reduce: None = None,
-    **arguments: Unpack[EstimateArguments],
-) -> Answers[float]: ...
-@overload
-def estimate(
-    y_true: ArrayLike,
-    y_prob: Mapping[str, Any],
-    *,
-    lens: EachClass,
-    reduce: None = None,
-    **arguments: Unpack[EstimateArguments],
-) -> Answers[np.ndarray]: ...
-@overload
-def estimate(
-    y_true: ArrayLike,
-    y_prob: Mapping[str, Any],
-    *,
-    lens: EachClass,
-    reduce: str,
-    **arguments: Unpack[EstimateArguments],
-) -> Answers[float]: ...
-@overload
-def estimate(
-    y_true: ArrayLike,
-    y_prob: Mapping[str, Any],
-    *,
-    lens: OneLens = None,
-    reduce: None = None,
-    **arguments: Unpack[EstimateArguments],
-) -> Answers[float]: ...
-def estimate(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
-    *,
-    measure: str | Measure | type[Measure] = "ece",
-    lens: AnyLens = None,
-    reduce: str | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **options: Any,
-) -> float | np.ndarray | Answers[float | np.ndarray]:
+    rows: Data, /, *, measure: AnyMeasure = "ece", lens: AnyLens = None, **options: Unpack[RowsAndOptions]
+) -> float | np.ndarray:
     """Estimate a measure of calibration.
 
     Parameters
@@ -161,25 +126,17 @@ def estimate(
         A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
     lens : str or Lens, optional
         The reduction of a K-class problem, a name in `calibstat.LENSES` or made by `calibstat.lenses`. Default: outcome
-        1 of two classes; "top_label" of more, or "canonical" for a multiclass measure.
-    reduce : {None, "mean", "max"}
-        For lens "class_wise": the value for each class, their mean, or their maximum.
-    sample_weight : array_like, shape (n,), optional
-        Non-negative weights of the rows, of which only the ratios matter; counts of repeated rows are given as a
-        `Sample`. Of multiclass measures for `canonical_ce`, `brier` and `log_loss`.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes, in the order of the
-        columns. Default: the names of the columns of a frame, if the outcomes are among them; else numbers from 0.
-    pos_label : object, optional
-        Instead of `labels`: the one of two values in `y_true` that means outcome 1. Every function with `labels` has
-        it.
+        1 of two classes; "top_label" of more, or "canonical" for a multiclass measure. "class_wise" gives a value for
+        each class, "class_wise_mean" and "class_wise_max" their mean and maximum.
     **options
-        Options of the measure, such as ``n_bins=15`` of `ece`.
+        Options of the measure, such as ``n_bins=15`` of `ece`. And words about rows, as of `Data`, which every function
+        takes: `labels`, the values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes, in the
+        order of the columns; or `pos_label`, the one that means outcome 1. Here also `sample_weight`.
 
     Returns
     -------
     float, or ndarray of shape (K,)
-        The latter for lens "class_wise" without `reduce`. `Answers`, a mapping from name to this, for several models.
+        The latter for lens "class_wise". `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------
@@ -200,46 +157,18 @@ def estimate(
     >>> cs.estimate([0, 1], [[0.5, 0.25, 0.25], [0.5, 0.5, 0]], measure="ece", lens="class_wise")
     array([0.   , 0.375, 0.125])
     """
-    data = as_data(estimate, y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(estimate, data, locals())
-    with options_of(estimate, options):
-        return problem_of(data, find_measure(measure, options), reduce).estimate()
+    return problem_of(rows, find_measure(measure, options)).estimate()
 
 
-class DetailArguments(RowArguments, MeasureOptions, total=False):
-    """The arguments of `detail` beside outcomes and predictions."""
-
-    measure: str | Measure | type[Measure]
-    sample_weight: ArrayLike | None
-
-
-@overload
+@question("sample_weight", "cluster")
 def detail(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[DetailArguments]
-) -> MeasureDetail: ...
-@overload
-def detail(y_true: Models, y_prob: None = None, **arguments: Unpack[DetailArguments]) -> Answers[MeasureDetail]: ...
-@overload
-def detail(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[DetailArguments]
-) -> Answers[MeasureDetail]: ...
-def detail(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
-    *,
-    measure: str | Measure | type[Measure] = "ece",
-    lens: AnyLens = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **options: Any,
-) -> MeasureDetail | Answers[MeasureDetail]:
+    rows: Data, /, *, measure: AnyMeasure = "ece", lens: AnyLens = None, **options: Unpack[RowsAndOptions]
+) -> MeasureDetail:
     """Return the diagnostics of a measure: a witness function, a bandwidth, a table of bins, a curve.
 
     Parameters
     ----------
-    y_true, y_prob, measure, lens, sample_weight, labels, pos_label, **options
+    y_true, y_prob, measure, lens, **options
         As for `estimate`.
 
     Returns
@@ -264,31 +193,25 @@ def detail(
     >>> result["count"]
     array([1., 2.])
     """
-    data = as_data(detail, y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(detail, data, locals())
-    with options_of(detail, options):
-        problem = problem_of(data, find_measure(measure, options))
+    problem = problem_of(rows, find_measure(measure, options))
     return MeasureDetail(problem.measure.named, *problem.detail())
 
 
+@question("sample_weight")
 def expected_calibration_error(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     n_bins: int | str | None = 15,
     strategy: Strategy = "uniform",
     norm: str | float = "l1",
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
+    **about: Unpack[AboutRows],
 ) -> float:
     """Return the expected calibration error, as ``estimate(..., measure="ece")`` does; for use as a scorer.
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`.
     n_bins : int, "cube_root", "100 rows" or None
         Number of bins, or the smallest whose cube is at least n, or n / 100, rounded down (or any other number of
@@ -321,17 +244,4 @@ def expected_calibration_error(
     >>> round(cs.expected_calibration_error([0, 1, 1], [0.2, 0.6, 0.9], n_bins=5), 3)
     0.233
     """
-    data = as_data(
-        expected_calibration_error,
-        y_true,
-        y_prob,
-        unknown,
-        sample_weight=sample_weight,
-        labels=labels,
-        pos_label=pos_label,
-    )
-    if isinstance(data, Models):
-        raise ValueError(
-            f"expected the predictions of one model, found {len(data)} models; ask estimate, which answers for each"
-        )
-    return problem_of(data, ECE(n_bins=n_bins, strategy=strategy, norm=norm)).estimate()
+    return problem_of(rows, ECE(n_bins=n_bins, strategy=strategy, norm=norm)).estimate()

@@ -10,6 +10,7 @@ from calibstat.data.clusters import clusters_in_words
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.problems.problem import Problem
+from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.binary_kinds import NotOfResiduals
 from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
@@ -17,10 +18,10 @@ from calibstat.resampling import Draws
 from calibstat.result import read_only
 
 
-def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> CalibrationTestResult:
+def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws, rows: Rows) -> CalibrationTestResult:
     """Return the test by signs of clusters, or by labels where their p-value is larger."""
     if not problem.is_one_number:
-        raise ValueError("expected reduce 'mean' or 'max' for a test with clusters, found lens class_wise without it")
+        raise ValueError("expected lens 'class_wise_mean' or 'class_wise_max' for a test with clusters, found 'class_wise'")
     why = ""
     try:
         compared = problem.compared_in_clusters(unit, draws)
@@ -30,7 +31,7 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
         errors = [name for name in measures_by_rows() if MEASURES[name]().honest == "norm"]
         raise ValueError(
             f"no test with clusters is known for {problem.title}{why}; there is one for the omnibus statistic of one "
-            f"event, and for errors of one event or class-wise with reduce=, such as {', '.join(errors)}"
+            f"event, and for errors of one event or through lens class_wise_mean or class_wise_max, such as {', '.join(errors)}"
         )
     how, (statistic, null, tail) = max(compared.items(), key=lambda item: item[1].pvalue)
     p = compared[how].pvalue
@@ -49,6 +50,7 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
         n=int(problem.n),
         n_resamples=draws.n,
         stopped=False,
+        rows=rows,
         why_stopped=WhyStopped(f"{draws.n} resamples by {how}, of {clusters}"),
         deviation=problem.deviation(None) if p <= CLAIM_LEVEL else None,  # described: errors of rows claim too much
         why_infinite=problem.data.impossible() if np.isinf(statistic) else "",

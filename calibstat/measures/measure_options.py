@@ -8,6 +8,7 @@ from typing import TypedDict
 import numpy as np
 
 from calibstat.bounds.curves.curve_shapes import Shape
+from calibstat.data.checked_rows import AboutRows
 from calibstat.measures.bins import Strategy
 from calibstat.measures.bregman import Bregman
 
@@ -53,3 +54,7 @@ class MeasureOptions(OptionsBesideWidth, total=False):
     """
 
     width: float
+
+
+class RowsAndOptions(AboutRows, MeasureOptions, total=False):
+    """What functions of a measure take beside the arguments in their signatures: words about rows, and its options."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.checks import check_whole, short
-from calibstat.inference.few_labels.judged_rows import FEWEST_LABELS
-from calibstat.inference.few_labels.rectified_rows import is_norm_of_residuals
+from calibstat.data.judged_rows import FEWEST_LABELS
+from calibstat.inference.designs.judged.rectified_rows import is_norm_of_residuals
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.output.wording import level_text, percent

@@ -9,7 +9,7 @@ import numpy as np
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability
-from calibstat.inference.calibration_tests import ClassWiseTestResult
+from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.plots.reliability_axes import (
     HEIGHT,
     NAME,
@@ -88,24 +88,26 @@ def plot_class_wise_diagrams(of_classes: ClassWiseReliability, ax: Axes | None, 
     return first
 
 
-def plot_class_wise_test(test: ClassWiseTestResult, ax: Axes | None) -> Axes:
+def plot_class_wise_test(test: CalibrationTestResult, ax: Axes | None) -> Axes:
     """The statistic of each class against the range of its null distribution, smallest p-values first."""
-    n_classes, order = len(test.names), smallest_first(test.pvalue)[:LINES]
+    each = test.classes
+    assert each is not None
+    n_classes, order = len(each.names), smallest_first(each.pvalue)[:LINES]
     ax, color = new_axes(ax, height=1.8 + 0.22 * order.size), colors()
-    place, statistic = np.arange(order.size), test.statistic[order]
-    low, high = quantiles(test.null_distribution[:, order], (0.05, 0.95), axis=0)
+    place, statistic = np.arange(order.size), each.statistic[order]
+    low, high = quantiles(each.null_distribution[:, order], (0.05, 0.95), axis=0)
     label = "middle 90% of resamples if calibrated"
     ax.hlines(place, low, high, color=color["blue"], alpha=0.3, linewidth=7, label=label)
-    far = test.pvalue_holm[order] <= _MARKED
+    far = each.pvalue_holm[order] <= _MARKED
     for these, marker, hue, sign in ((~far, "o", "blue", ">"), (far, "D", "red", "≤")):
         if these.any():
             style = {**POINT, "marker": marker, "color": color[hue]}
             ax.plot(statistic[these], place[these], label=f"observed, p (Holm) {sign} {_MARKED}", **style)
     right = ax.get_yaxis_transform()
-    for y, pvalue in enumerate(test.pvalue_holm[order]):
+    for y, pvalue in enumerate(each.pvalue_holm[order]):
         ax.text(1.02, y, f"{settled(pvalue):.2g}", transform=right, va="center", fontsize="small")
     ax.text(1.02, 1, "p (Holm)", transform=ax.transAxes, va="bottom", fontsize="small")
-    ax.set_yticks(place, [as_text(test.names[k], 30) for k in order], fontsize="small", parse_math=False)
+    ax.set_yticks(place, [as_text(each.names[k], 30) for k in order], fontsize="small", parse_math=False)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(order.size - 0.3, -0.7)
     ax.grid(visible=False, axis="y")

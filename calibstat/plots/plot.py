@@ -9,7 +9,7 @@ from calibstat.classical.calibration_belt import CalibrationBelt
 from calibstat.classical.validation_result import Validation
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
-from calibstat.inference.calibration_tests import CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.comparing.comparison_results import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.decision_loss_curve import DecisionLossCurve
@@ -50,12 +50,11 @@ if TYPE_CHECKING:
 
 PLOTS: dict[type, Callable[..., Axes]] = {
     Reliability: plot_reliability_diagram,
-    CalibrationTestResult: plot_null_distribution,
+    CalibrationTestResult: lambda test, ax: (plot_class_wise_test if test.classes else plot_null_distribution)(test, ax),
     ConfidenceInterval: lambda interval, ax: plot_intervals([interval], [""], ax),
     MeasureDetail: plot_measure_detail,
     SimplexReliability: plot_simplex_diagram,
     ClassWiseReliability: plot_class_wise_diagrams,
-    ClassWiseTestResult: plot_class_wise_test,
     Comparison: plot_differences,
     CalibrationBelt: plot_calibration_belt,
     CalibrationSharpness: plot_sharpness,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
-from calibstat.inference.few_labels.judged_rows import JudgedRows, cannot_be_seen, judged_models
+from calibstat.inference.designs.judged.judged_in_order import JudgedRows, cannot_be_seen, judged_models
 from calibstat.reporting.report_fields import ModelReport
 from calibstat.reporting.report_measures import COMPARED, ERRORS, of_interval
 from calibstat.reporting.report_results import Report

@@ -28,13 +28,11 @@ from calibstat.data.sample import Sample
 from calibstat.digits import settled
 from calibstat.inference.auditing.audit import audit
 from calibstat.inference.bands.reliability import reliability
-from calibstat.inference.calibration_test_results import ClassWiseTestResult
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.comparing.comparison_results import Comparison
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
-from calibstat.inference.few_labels.judged_rows import need_defaults_with_proxy
 from calibstat.inference.power.detectable_effect import detectable_effect
 from calibstat.output.wording import describe_data, number_of
 from calibstat.recalibration.recalibrator import Recalibrator
@@ -176,7 +174,6 @@ def report(
     seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(key_of(rng))
     if proxy is not None:
         beside_rows = {"by": by, "cluster": cluster, "folds": folds, "sample_weight": sample_weight, "shape": shape}
-        need_defaults_with_proxy({**beside_rows, "lens": lens}, recalibrate=(recalibrate, False))
         given_models = named_models(y_prob)
         named_rows = {"labels": labels, "pos_label": pos_label}
         settings: dict[str, Any] = {"confidence_level": confidence_level, "rng": seed, "n_jobs": n_jobs}
@@ -339,7 +336,7 @@ class _Asked:
         """Ask about each class; the test of each is at hand if it is the verdict."""
         band = "consistency" if self.n_classes <= PANELS else "confidence"
         by_rows, data = data.unit is None, data.without_clusters()  # intervals of classes take rows as independent
-        if not isinstance(test, ClassWiseTestResult):
+        if test.classes is None:
             test = calibration_test(data, stop_after=ENOUGH, **self.draws)
         return ClassesReport(test, reliability(data, band=band, interval=by_rows, **self.draws))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability
-from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult
 from calibstat.inference.comparing.comparison_results import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.power.detectable_effect import DetectableEffect
@@ -26,13 +26,13 @@ class ClassesReport(Result):
 
     Attributes
     ----------
-    test : ClassWiseTestResult
+    test : CalibrationTestResult
         The test of each class, and of all by their mean.
     diagrams : ClassWiseReliability
         The reliability diagram of each class, and its expected calibration error.
     """
 
-    test: ClassWiseTestResult
+    test: CalibrationTestResult
     diagrams: ClassWiseReliability
 
     def to_frame(self) -> pd.DataFrame:
@@ -50,7 +50,7 @@ class ModelReport(Result):
 
     Attributes
     ----------
-    test : CalibrationTestResult or ClassWiseTestResult
+    test : CalibrationTestResult
         The primary test: by the omnibus statistic; of rows in clusters by signs of clusters.
     ece : ConfidenceInterval
         The primary interval, of the expected calibration error; through a lens that shows several classes, of the
@@ -69,7 +69,7 @@ class ModelReport(Result):
         The model before and after recalibration on held-out folds, if asked for.
     """
 
-    test: CalibrationTestResult | ClassWiseTestResult
+    test: CalibrationTestResult
     ece: ConfidenceInterval
     measures: dict[str, Measured]
     diagram: Reliability | None
@@ -86,7 +86,7 @@ class ModelReport(Result):
     @property
     def overall(self) -> CalibrationTestResult:
         """The primary test; of classes that by their mean."""
-        return self.test.overall if isinstance(self.test, ClassWiseTestResult) else self.test
+        return self.test
 
     @property
     def verdict(self) -> list[str]:

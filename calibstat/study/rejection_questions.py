@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from calibstat.inference.calibration_tests import ClassWiseTestResult, calibration_test
+from calibstat.inference.calibration_tests import calibration_test
 from calibstat.study.engine import Data
 from calibstat.study.question import Question, Row, of_one_model, rate_of
 
@@ -32,7 +32,7 @@ class Power(Question):
             for (name, options), method in product(self.measures.values(), self.methods)
         ]
         return [
-            float(each.pvalue_holm.min() if isinstance(each, ClassWiseTestResult) else each.pvalue) for each in tests
+            float(each.pvalue if each.classes is None else each.classes.pvalue_holm.min()) for each in tests
         ]
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:

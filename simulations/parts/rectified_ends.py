@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from calibstat.inference.confidence_interval import honest_ends
-from calibstat.inference.few_labels.judged_rows import JudgedRows, judged_rows
-from calibstat.inference.few_labels.rectified_interval import judged_problem, norm_problem, rectified
-from calibstat.inference.few_labels.rectified_means import RectifiedLosses
-from calibstat.inference.few_labels.rectified_rows import RectifiedRows
+from calibstat.inference.designs.judged.judged_in_order import JudgedRows, judged_rows
+from calibstat.inference.designs.judged.rectified_interval import judged_problem, norm_problem, rectified
+from calibstat.inference.designs.judged.rectified_means import RectifiedLosses
+from calibstat.inference.designs.judged.rectified_rows import RectifiedRows
 from calibstat.inference.honest_ends import HonestEnds
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws
@@ -57,7 +57,7 @@ class Asked:
     @cached_property
     def mean(self) -> tuple[float, float, float]:
         """The rectified mean residual, and its score bounds below and above."""
-        from calibstat.inference.few_labels.rectified_rows import rectified_table
+        from calibstat.inference.designs.judged.rectified_rows import rectified_table
 
         table = rectified_table(self.rows, np.zeros(self.rows.n, np.int64), 1)
         total, variance, third, _ = table.moments.of(np.ones(1))

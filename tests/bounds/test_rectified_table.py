@@ -7,8 +7,8 @@ from scipy.stats import norm
 
 import calibstat as cs
 from calibstat.bounds.rectified_table import RectifiedRowTable
-from calibstat.inference.few_labels.judged_rows import judged_rows
-from calibstat.inference.few_labels.rectified_rows import rectified_table
+from calibstat.inference.designs.judged.judged_in_order import judged_rows
+from calibstat.inference.designs.judged.rectified_rows import rectified_table
 
 
 def data(n=300, labels=100, seed=1):

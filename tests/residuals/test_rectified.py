@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.inference.few_labels.judged_rows import judged_rows
-from calibstat.inference.few_labels.rectified_interval import norm_problem
-from calibstat.inference.few_labels.rectified_rows import RectifiedRows, rectified_table
+from calibstat.inference.designs.judged.judged_in_order import judged_rows
+from calibstat.inference.designs.judged.rectified_interval import norm_problem
+from calibstat.inference.designs.judged.rectified_rows import RectifiedRows, rectified_table
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws
 from calibstat.residuals import rectified

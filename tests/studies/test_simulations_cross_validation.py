@@ -7,7 +7,7 @@ from scipy.stats import binom, norm
 from simulation_files import study_file, study_part
 
 import calibstat as cs
-from calibstat.inference.cross_validation.fold_comparison import variance_of_difference
+from calibstat.inference.designs.folds.fold_comparison import variance_of_difference
 
 study_module = study_file("cross_validation")
 ends, folds, limits, learners = (

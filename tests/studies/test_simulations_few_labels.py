@@ -7,7 +7,7 @@ import pytest
 from simulation_files import study_file, study_part
 
 import calibstat as cs
-from calibstat.inference.few_labels.judged_rows import judged_rows
+from calibstat.inference.designs.judged.judged_in_order import judged_rows
 
 few_labels, judges, ends = study_file("few_labels"), study_part("judges"), study_part("rectified_ends")
 

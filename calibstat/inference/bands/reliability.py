@@ -28,7 +28,8 @@ from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.cell_limits import limits_of_distances
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
-from calibstat.inference.confidence_interval import interval_of
+from calibstat.inference.designs.clustered import Clustered
+from calibstat.inference.designs.independent import Independent
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.class_problems import ClassWiseProblem
@@ -474,14 +475,14 @@ def _interval(
     if unit is None:  # the sample holds all that an interval of independent rows is of
         rows = replace(rows, rows=None, weight=None, weight_is_whole=False, summary=sample)
     with suppress(TooFewRowsInCells):
-        return interval_of(BinaryProblem(error, rows), "honest", level, replace(draws, n=error.draws(None)), unit)
+        return _honest(BinaryProblem(error, rows), unit, level, replace(draws, n=error.draws(None)))
     return None
 
 
 def _of_curves(data: BinaryData, shape: str | Shape, level: float, draws: Draws) -> ConfidenceInterval:
     """Return the honest interval of the error without bins."""
     error, seen = L1(shape=shape), replace(data, null=EVENT_NULL, predictions=None, confidences=())
-    return interval_of(BinaryProblem(error, seen), "honest", level, replace(draws, n=error.draws(None)))
+    return _honest(BinaryProblem(error, seen), None, level, replace(draws, n=error.draws(None)))
 
 
 def need_independent_rows(data: Data, name: str) -> None:

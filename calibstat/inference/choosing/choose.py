@@ -18,7 +18,8 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
 from calibstat.in_order import first_smallest, smallest_first
 from calibstat.inference.choosing.condition import Condition
-from calibstat.inference.confidence_interval import honest_ends
+from calibstat.inference.designs.clustered import Clustered
+from calibstat.inference.designs.independent import Independent
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.named_measure import NamedMeasure
@@ -237,7 +238,7 @@ def choose(
     def highs(data: Data) -> Callable[[float], np.ndarray]:
         asked = [problem_of(data, measure) for measure in measures]
         ends = [
-            honest_ends(problem, Draws.of(key, problem.measure.draws(n_resamples), n_jobs), data.unit)
+            (Independent if data.unit is None else Clustered)(data).honest_ends(problem, Draws.of(key, problem.measure.draws(n_resamples), n_jobs))
             for problem in asked
         ]
         bounds = [problem.measure.bounds for problem in asked]

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, named, samples_as_data
+from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, named, Samples
 from calibstat.data.checks import check_level, is_among, options_of, quoted, short, unknown_name
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
@@ -18,13 +18,13 @@ from calibstat.inference.comparing.compare_by_permutation import by_permutation
 from calibstat.inference.comparing.compare_by_squares import by_squares
 from calibstat.inference.comparing.comparison_results import Comparison
 from calibstat.inference.comparing.differences import Differences, pairs_of, same_order
-from calibstat.inference.cross_validation.fold_comparison import DEFAULT as DEFAULT_WITH_FOLDS
-from calibstat.inference.cross_validation.fold_comparison import METHOD as BY_FOLDS
-from calibstat.inference.cross_validation.fold_comparison import by_folds, note_of_repeats, null_of_folds
-from calibstat.inference.cross_validation.folded_problem import folded_problems, need_defaults_with_folds
-from calibstat.inference.few_labels.judged_rows import judged_models, need_defaults_with_proxy, needed_models
-from calibstat.inference.few_labels.rectified_comparison import DEFAULT as DEFAULT_WITH_PROXY
-from calibstat.inference.few_labels.rectified_comparison import compare_judged
+from calibstat.inference.designs.folds.fold_comparison import DEFAULT as DEFAULT_WITH_FOLDS
+from calibstat.inference.designs.folds.fold_comparison import METHOD as BY_FOLDS
+from calibstat.inference.designs.folds.fold_comparison import by_folds, note_of_repeats, null_of_folds
+from calibstat.inference.designs.folds.folded_problem import folded_problems
+from calibstat.inference.designs.judged.judged_in_order import judged_models
+from calibstat.inference.designs.judged.rectified_comparison import DEFAULT as DEFAULT_WITH_PROXY
+from calibstat.inference.designs.judged.rectified_comparison import compare_judged
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
@@ -231,7 +231,7 @@ def compare(
         what = next(name for name, given in alone.items() if given)
         raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
     else:
-        data = samples_as_data(y_true, lens=lens, labels=labels, pos_label=pos_label)
+        data = Samples(y_true, lens=lens, labels=labels, pos_label=pos_label)
     names = tuple(data)
     if reference is not None and not is_among(reference, names):
         raise unknown_name("a reference", reference, names)

@@ -12,12 +12,14 @@ from calibstat.data.checked_rows import Data
 from calibstat.data.checks import check_jobs, check_level, cut, described, options_of, quoted, short
 from calibstat.data.labels import check_row_names, distinct
 from calibstat.data.numbered_labels import known_outcomes, numbered
+from calibstat.data.retired_words import refuse_retired
 from calibstat.inference.cross_validation.cross_validation_result import CrossValidation, OutOfFold
 from calibstat.inference.cross_validation.feature_rows import count_rows
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator, fit_folds
-from calibstat.inference.cross_validation.fold_interval import check_learner, cross_validated_interval
-from calibstat.inference.cross_validation.fold_test import STRATIFIED, cross_validated_test
-from calibstat.inference.cross_validation.folded_problem import DEFAULT, folded_problems, need_error_with_folds
+from calibstat.inference.designs.cross_validated import CrossValidated
+from calibstat.inference.designs.folds.fold_interval import METHODS, cross_validated_interval
+from calibstat.inference.designs.folds.fold_test import STRATIFIED, cross_validated_test
+from calibstat.inference.designs.folds.folded_problem import folded_problems, need_error_with_folds
 from calibstat.inference.cross_validation.given_folds import Splitter, folds_asked
 from calibstat.inference.cross_validation.mixture_predictor import MixturePredictor
 from calibstat.measures.kinds.base import Measure
@@ -36,8 +38,8 @@ def cross_validate(
     *,
     cv: int | ArrayLike | Splitter = 5,
     repeats: int | None = None,
-    measure: str | Measure | type[Measure] = DEFAULT,
-    learner: str = "any",
+    measure: str | Measure | type[Measure] = CrossValidated.interval_measure,
+    method: str = METHODS[0],
     groups: ArrayLike | None = None,
     pos_label: object = None,
     confidence_level: float = 0.95,
@@ -64,7 +66,7 @@ def cross_validate(
         How many times folds are dealt, 3 by default; with a number of folds only.
     measure : str or Measure
         The calibration error, as for `confidence_interval` with `folds`.
-    learner : {"any", "smooth"}
+    method : {"triangle", "mirror"}
         Which high end the interval has: the one for every learner, or the shorter one for learners that correct at most
         fully, see Notes.
     groups : array_like, shape (n,), optional
@@ -105,7 +107,7 @@ def cross_validate(
 
     The test asks whether the learner is wrong each time it is fitted. Its null hypothesis is that all models are
     calibrated. No test of the same rows can show how large the chance errors of these models are; the interval covers
-    them. With `learner="any"` its high end is the *triangle*. With "smooth" it is the *mirror*, which is studied
+    them. With `method` "triangle" its high end is the *triangle*. With "mirror" it is the *mirror*, which is studied
     for logistic regression, ridge, other efficient or penalised fits, and Platt, isotonic and histogram maps. It misses
     for learners that select, round, sharpen or over-correct. Both are as of `confidence_interval` with `folds`.
 
@@ -129,10 +131,10 @@ def cross_validate(
     >>> found.predictions.shape, found.predictor.predict_proba(X[:3]).shape
     ((569, 1), (3, 2))
     """
+    refuse_retired("cross_validate", options, ())
     check_estimator(estimator, "cross_validate")
     check_level("confidence_level", confidence_level)
     check_jobs(n_jobs)
-    check_learner(learner)
     with options_of(cross_validate, options):
         asked = find_measure(measure, options)
     for name, given in (("y", y), ("groups", groups)):
@@ -145,6 +147,7 @@ def cross_validate(
     fold = folds_asked(cv, repeats, key, X, answers, unit, groups)
     # raises or warns before anything is fitted
     nothing_known = Data(event, np.full(fold.shape, 0.5), folds=fold, cluster=unit)
+    method = CrossValidated(nothing_known).interval_method(method, confidence_level)
     folded = folded_problems(nothing_known, asked)
     need_error_with_folds(folded[0].problem, "interval")
     if isinstance(cv, Splitter) and all(each.is_stratified for each in folded):
@@ -159,9 +162,9 @@ def cross_validate(
     return CrossValidation(
         estimator=cut(" ".join(repr(estimator).split()), 200),
         outcome=str(positive),
-        interval=cross_validated_interval(data, asked, learner, confidence_level, draws),
+        interval=cross_validated_interval(data, asked, method, confidence_level, draws),
         test=cross_validated_test(data, asked, draws),
-        brier=cross_validated_interval(data, brier, None, confidence_level, draws),
+        brier=cross_validated_interval(data, brier, METHODS[0], confidence_level, draws),
         refitted_alike=fitted.refitted_alike,
         n_groups=0 if unit is None else int(unit.max()) + 1,
         seed=seed,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from calibstat.data.in_words import InWords
-from calibstat.inference.cross_validation.fold_interval import CrossValidatedInterval
-from calibstat.inference.cross_validation.fold_test_result import CrossValidatedTestResult
+from calibstat.inference.calibration_test_results import CalibrationTestResult
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.cross_validation.mixture_predictor import MixturePredictor
+from calibstat.inference.designs.folds.tested_folds import TestedFolds
 from calibstat.output.wording import level_text, number, p_text
 from calibstat.result import Result
 
@@ -46,11 +47,11 @@ class CrossValidation(Result):
         What was fitted.
     outcome : str
         The outcome whose probability was predicted, as `y` has it.
-    interval : CrossValidatedInterval
+    interval : ConfidenceInterval
         Of the calibration error of the models of the folds, for each new row one of them at random.
-    test : CrossValidatedTestResult
+    test : CalibrationTestResult
         Of what the learner does wrong each time it is fitted.
-    brier : CrossValidatedInterval
+    brier : ConfidenceInterval
         Of the mean Brier score of the models.
     refitted_alike : bool
         Whether two models fitted on all rows with different seeds predict the same for all rows; if not, nothing is
@@ -73,9 +74,9 @@ class CrossValidation(Result):
 
     estimator: str
     outcome: str
-    interval: CrossValidatedInterval
-    test: CrossValidatedTestResult
-    brier: CrossValidatedInterval
+    interval: ConfidenceInterval
+    test: CalibrationTestResult
+    brier: ConfidenceInterval
     refitted_alike: bool
     n_groups: int
     seed: int
@@ -106,14 +107,14 @@ class CrossValidation(Result):
 
     def _sentences(self) -> list[str]:
         """Return what was fitted, what the test and the interval say, and of which model nothing is said."""
-        low, high, of_folds = self.interval.low, self.interval.high, f"{self.interval.folds}-fold models"
-        score = self.brier
+        low, high, of_folds = self.interval.low, self.interval.high, f"{len(self.models[0])}-fold models"
+        score, tested = self.brier, cast("TestedFolds", self.test.rows)
         bound = f"between {number(low)} and {number(high)}" if low > 0 else f"at most {number(high)}"
         alike = "The model refitted on all rows has the same error to first order, without a guarantee."
         return [
             f"{self.estimator}: {self.out_of_fold}.{self._named_outcome}",
-            f"There is {self.test.finding} (p = {p_text(self.test.pvalue)}, studied; "
-            f"p = {p_text(self.test.pvalue_by_theorem)} by theorem).",
+            f"There is {tested.finding(self.test.pvalue)} (p = {p_text(self.test.pvalue)}, studied; "
+            f"p = {p_text(tested.pvalue_by_theorem)} by theorem).",
             "No test of the same rows can show how large their chance errors are; the interval allows for them.",
             f"With {level_text(self.interval.confidence_level)} confidence the error ({self.interval.measure}) of its "
             f"{of_folds}, for each new row one of them at random, is {bound}.",

@@ -69,7 +69,7 @@ def problem_of(data: Data, asked: Measure, reduce: str | None = None) -> Problem
     def of_classes(data: ClassWiseData) -> Problem:
         known = binary(data)
         known.check_probabilities(data.predictions.prob)
-        return ClassWiseProblem(known, data, reduce)
+        return ClassWiseProblem(known, data, reduce or data.reduce)
 
     def of_vectors(data: MulticlassData) -> Problem:
         if reduce is not None:

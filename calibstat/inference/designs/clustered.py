@@ -1,0 +1,60 @@
+"""Rows in clusters, whole clusters of which are independent."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+
+from calibstat.data.clusters import clusters_in_words
+from calibstat.inference.calibration_test_results import CalibrationTestResult
+from calibstat.inference.designs.design import NO_STUDY, HowToTest
+from calibstat.inference.designs.independent import Independent
+from calibstat.inference.honest_ends import NoInterval
+from calibstat.inference.problems.pose import problem_of
+from calibstat.inference.problems.problem import Drawn, Problem
+from calibstat.inference.rows_of_results import ClustersOfRows, Rows
+from calibstat.inference.sign_flip import sign_flip_test
+from calibstat.measures.kinds.base import Measure
+from calibstat.resampling import Draws
+
+
+class Clustered(Independent):
+    """Rows of a cluster may depend on each other."""
+
+    word = "cluster"
+    refuses = MappingProxyType(
+        {
+            "null": "how outcomes of a cluster depend on each other, a map does not say",
+            "resample": NO_STUDY,
+            "stop_after": NO_STUDY,
+        }
+    )
+
+    @property
+    def units(self) -> np.ndarray:
+        """The number of the cluster of each row."""
+        assert self.data.unit is not None
+        return self.data.unit
+
+    def described(self, n: int, weight: np.ndarray | None = None) -> Rows:
+        return ClustersOfRows.of(n, self.units, weight)
+
+    def test(self, asked: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
+        problem = problem_of(self.data, asked)
+        return sign_flip_test(problem, self.units, draws, self.described(int(problem.n), problem.weight))
+
+    def drawn(self, problem: Problem, method: str) -> Drawn:
+        if method in ("percentile", "basic"):
+            return problem.drawn_clusters(self.units)
+        why = problem.why_no_clusters if method == "honest" else ""
+        drawn = problem.honest_in_clusters(self.units) if method == "honest" and not why else None
+        if drawn is None:
+            raise NoInterval(
+                f"no {method} interval with clusters is known for {problem.title}{', because ' * bool(why)}{why}; "
+                "it has the methods percentile, basic"
+            )
+        return drawn
+
+    def sampled(self, problem: Problem) -> str:
+        return clusters_in_words(self.units, problem.weight)

@@ -1,0 +1,106 @@
+"""The base of designs: how rows came about, what may be asked of them, and how."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import ClassVar
+
+import numpy as np
+
+from calibstat.data.checked_rows import Data
+from calibstat.data.checks import check_level, is_among, short, unknown_name
+from calibstat.data.retired_words import RETIRED_METHODS
+from calibstat.inference.calibration_test_results import CalibrationTestResult
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.rows_of_results import Rows
+from calibstat.measures.kinds.base import Measure
+from calibstat.resampling import Draws
+
+NO_STUDY = "no study covers both"
+
+
+@dataclass(frozen=True)
+class HowToTest:
+    """How a test is asked for; every design has one with these defaults."""
+
+    null: object = None
+    resample: str = "labels"
+    stop_after: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Design(ABC):
+    """Rows that came about in one way.
+
+    Attributes
+    ----------
+    word : str
+        The word of `Data` that says so, for messages.
+    refuses : mapping
+        The arguments of tests that it does not take, each with the reason.
+    test_measure, interval_measure : str
+        The measures by default.
+    test_methods, interval_methods : tuple of str
+        The methods; the first is the default.
+    """
+
+    data: Data
+    word: ClassVar[str] = ""
+    refuses: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    test_measure: ClassVar[str] = "omnibus"
+    interval_measure: ClassVar[str] = "ece"
+    test_methods: ClassVar[tuple[str, ...]] = ()
+    interval_methods: ClassVar[tuple[str, ...]] = ("honest",)
+
+    @property
+    def unit(self) -> np.ndarray | None:
+        """The number of the cluster of each row, None if rows are independent."""
+        return self.data.unit
+
+    @abstractmethod
+    def test(self, asked: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
+        """Return the test of calibration by a measure."""
+
+    @abstractmethod
+    def interval(self, asked: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
+        """Return the interval of a measure."""
+
+    def described(self, n: int, weight: np.ndarray | None = None) -> Rows:
+        """Return what results say of so many rows."""
+        return Rows(n)
+
+    def how_to_test(self, null: object, resample: str, stop_after: int | None) -> HowToTest:
+        """Return how a test is asked for; raise if these rows do not take it."""
+        how = HowToTest(null, resample, stop_after)
+        for each in fields(how):
+            given = getattr(how, each.name)
+            if each.name in self.refuses and not is_among(given, (each.default,)):
+                raise ValueError(
+                    f"expected rows without {self.word}= beside {each.name}=, because {self.refuses[each.name]}; "
+                    f"found {each.name}={short(given)}"
+                )
+        return how
+
+    def test_method(self, method: str | None) -> str:
+        """Return the method of a test, the first by default."""
+        return self._method(method, self.test_methods)
+
+    def interval_method(self, method: str | None, confidence_level: float) -> str:
+        """Return the method of an interval, the first by default; raise if it or the level is not known."""
+        check_level("confidence_level", confidence_level)
+        return self._method(method, self.interval_methods)
+
+    def _method(self, method: str | None, known: tuple[str, ...]) -> str:
+        if method is None:
+            return known[0] if known else ""
+        if is_among(method, known):
+            return method
+        beside = f" of rows with {self.word}=" if self.word else ""
+        if isinstance(method, str) and method in RETIRED_METHODS:
+            raise ValueError(f"expected {RETIRED_METHODS[method]}; found method={method!r}")
+        if not known:
+            raise ValueError(f"expected no method= for a test{beside}, which has one way; found {short(method)}")
+        raise unknown_name(f"a method{beside}", method, known)

@@ -1,0 +1,19 @@
+"""The design of rows: the only place that asks how they came about."""
+
+from __future__ import annotations
+
+from calibstat.data.checked_rows import Data
+from calibstat.inference.designs.clustered import Clustered
+from calibstat.inference.designs.cross_validated import CrossValidated
+from calibstat.inference.designs.design import Design
+from calibstat.inference.designs.independent import Independent
+from calibstat.inference.designs.judged_labels import Judged
+
+
+def design_of(data: Data) -> Design:
+    """Return the design of rows."""
+    if data.judged is not None:
+        return Judged(data)
+    if data.fold is not None:
+        return CrossValidated(data)
+    return Independent(data) if data.unit is None else Clustered(data)

@@ -1,0 +1,1 @@
+"""Rows that were predicted out of the folds of cross-validation."""

@@ -1,0 +1,251 @@
+"""Independent rows, with weights or without, or counted in a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calibstat.data.checks import is_among, short
+from calibstat.data.named_lens import EVENT, NamedLens
+from calibstat.data.null_hypothesis import Null
+from calibstat.inference.bootstrap_ends import bootstrap_interval, bracket_interval
+from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassTests
+from calibstat.inference.confidence_interval_results import BOOTSTRAPS, ConfidenceInterval
+from calibstat.inference.designs.design import Design, HowToTest
+from calibstat.inference.deviation import CLAIM_LEVEL
+from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
+from calibstat.inference.p_values import holm
+from calibstat.inference.problems.pose import SCHEMES, NullModel, null_model, problem_of
+from calibstat.inference.problems.problem import Drawn, Problem
+from calibstat.inference.rows_of_results import Rows
+from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
+from calibstat.inference.smaller_than_chance import NOTE
+from calibstat.measures.kinds.base import Measure, written_options
+from calibstat.resampling import Draws, Stage
+from calibstat.result import read_only
+
+ONE_CLASS = Null("its probability alone", ("in every row", ", the class is observed with this probability"))
+HONEST = ("honest", "proven")
+NO_CONDITION: Mapping[str, Any] = MappingProxyType({"if_calibrated": None, "condition": "", "void": "", "high_of_calibrated": None})
+
+
+class Independent(Design):
+    """Rows that do not depend on each other, with weights or without, or counted in a summary."""
+
+    interval_methods = (*HONEST, "bracket", *BOOTSTRAPS)
+
+    def drawn(self, problem: Problem, method: str) -> Drawn:
+        """Return what resamples of an interval are drawn from."""
+        return problem.canonical("confidence_interval")
+
+    def sampled(self, problem: Problem) -> str:
+        """Return what is independent, in words."""
+        return "rows"
+
+    def test(self, asked: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
+        if not is_among(how.resample, SCHEMES):
+            raise ValueError(f"expected resample 'labels' or 'both', found {short(how.resample)}")
+        problem = problem_of(self.data, asked)
+        check_stop(how.stop_after, draws.n)
+        model = null_model(how.null, self.data, asked, how.resample)
+        drawn, scheme = model.drawn(problem)  # messages name rows of the problem as it was posed
+        statistic, resampler = drawn.statistic(), drawn.resampler(scheme, Stage.LABELS)
+        if how.stop_after is None:
+            values = resampler(draws)
+        else:
+            stops = partial(_stops, statistic, model.tail(problem.measure), how.stop_after)
+            values = draw_until(stops, resampler, draws, Stage.LABELS, 2 * how.stop_after)
+        del resampler  # it may hold the cell of each row
+        told = Tested(problem, model, self.described(int(drawn.n)), how.stop_after)
+        return told.result(drawn, statistic, values, draws)
+
+    def interval(self, asked: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
+        problem = problem_of(self.data, asked)
+        need_method(problem, method)
+        return self.interval_of(problem, method, confidence_level, draws)
+
+    def honest_ends(self, problem: Problem, draws: Draws) -> HonestEnds:
+        """Return the honest ends of a problem that these rows pose, at any level."""
+        need_method(problem, "honest")
+        return HonestEnds.of(self.drawn(problem, "honest"), draws)
+
+    def interval_of(self, problem: Problem, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
+        """Return the interval of a problem that these rows pose, by a method that it has."""
+        drawn: Drawn = problem.canonical("confidence_interval")
+        estimate, unit, ends = drawn.statistic(), self.unit, Ends(np.inf, np.inf)
+        if problem.is_mean and np.isinf(estimate):
+            unit = None  # what was observed once occurs in the population too: its mean is infinite
+        else:
+            drawn = drawn if unit is None else self.drawn(problem, method)
+            estimate = drawn.statistic()
+            ends = Ends.of(problem, drawn, method, 1 - confidence_level, draws, unit)
+        smallest, largest = problem.measure.bounds
+        rarest = problem.data.rarest(unit)
+        return ConfidenceInterval(
+            low=float(np.clip(ends.low, smallest, largest)),
+            high=float(np.clip(ends.high, smallest, largest)),
+            estimate=estimate,
+            confidence_level=confidence_level,
+            method=method,
+            estimand=_estimand(problem, method, ends.is_extrapolated, self.sampled(problem)),
+            measure=problem.measure.named,
+            lens=problem.lens,
+            n=int(drawn.n),
+            n_resamples=draws.n,
+            rows=self.described(int(drawn.n), problem.weight),
+            why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(ends.high) else "",
+            few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
+            **ends.said,
+            **problem.data.annotations(),
+        )
+
+
+class Ends(NamedTuple):
+    """The ends of an interval, whether they are of what lies beyond these rows too, and what else is said of them."""
+
+    low: float
+    high: float
+    is_extrapolated: bool = True
+    said: Mapping[str, Any] = NO_CONDITION
+
+    @classmethod
+    def of(
+        cls, problem: Problem, drawn: Drawn, method: str, alpha: float, draws: Draws, unit: np.ndarray | None
+    ) -> Ends:
+        """Return the ends by a method."""
+        if method == "bracket":
+            return cls(*bracket_interval(problem, alpha, draws))
+        if method in BOOTSTRAPS:
+            return cls(*bootstrap_interval(drawn, drawn.statistic(), method, alpha, draws))
+        ends = HonestEnds.of(drawn, draws)
+        ends = replace(ends, interval=ends.interval.proven) if method == "proven" else ends
+        interval = ends.interval
+        need_events(interval, problem.data.rarest(unit), problem)
+        low, high = ends.low(alpha), ends.high(alpha)
+        shows = not interval.is_mean and (ends.known == high or exceeds(drawn.statistic(), high))
+        said = {
+            "if_calibrated": ends.median if shows else None,
+            "condition": interval.condition,
+            "void": interval.void,
+            "high_of_calibrated": interval.high_of_calibrated(alpha / 2),
+        }
+        return cls(low, high, interval.is_bounded, said)
+
+
+def need_method(problem: Problem, method: str) -> None:
+    """Raise unless a problem has an interval by this method."""
+    if not problem.is_one_number:
+        raise ValueError("expected lens 'class_wise_mean' or 'class_wise_max' for an interval, or one_class(k), found 'class_wise'")
+    if method not in problem.methods:
+        why = problem.why_no_interval if method == "honest" else ""
+        why = f", because {why}" if why else ""
+        weighted = " of rows with weights" if problem.data.effective_n is not None else ""
+        raise NoInterval(
+            f"no {method} interval{weighted} is known for {problem.title}{why}; "
+            f"it has the methods {', '.join(problem.methods)}"
+        )
+
+
+def _estimand(problem: Problem, method: str, is_extrapolated: bool, sampled: str) -> str:
+    """Say in one sentence what an interval is for; `sampled` are the units that are independent."""
+    measure = problem.measure
+    settings = written_options(measure.options)
+    title = measure.info.title + (f" ({settings})" if settings else "")
+    title += f", {problem.lens}," if problem.lens != EVENT else ""
+    beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
+    beyond += measure.condition if method in ("honest", "proven") else ""
+    beyond += ", in which rows count by their weights" if problem.data.effective_n is not None else ""
+    beyond += "; a lower bound on the unbinned error" if problem.is_coarse else ""
+    beyond += "" if is_extrapolated else ", if none of it is predicted more extremely than these rows are"
+    bracket = "a bracket, which holds this with at least the nominal probability and does not shrink to it: "
+    return (
+        f"{bracket * (method == 'bracket')}{title} of the population these {sampled} are an independent sample of"
+        f"{beyond}."
+    )
+
+
+def _watched(statistic: Any, null: np.ndarray) -> list[tuple[float, np.ndarray]]:
+    """Return every statistic with its resamples: one, or one for each class and their mean."""
+    if null.ndim == 1:
+        return [(statistic, null)]
+    return [*zip(statistic, null.T, strict=True), (float(statistic.mean()), null.mean(axis=1))]
+
+
+def _stops(statistic: Any, tail: str, most: int, values: np.ndarray) -> list[int | None]:
+    """Return for every statistic the draw at which it may stop, None if there is none yet."""
+    return [stopping_point(*each, tail, most) for each in _watched(statistic, values)]
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """A problem that was tested, as results say it."""
+
+    problem: Problem
+    model: NullModel
+    rows: Rows
+    stop_after: int | None
+
+    def result(self, drawn: Problem, statistic: Any, null: np.ndarray, draws: Draws) -> CalibrationTestResult:
+        """Return the result, with what drove it and what is to be noted."""
+        problem, annotations = self.problem, self.problem.data.annotations()
+        if not problem.is_one_number:
+            *_, mean = _watched(statistic, null)
+            lens = problem.lens.of_all("mean", len(problem.data.class_names))
+            return replace(self._of(*mean, lens), classes=self._classes(drawn, statistic, null), **annotations)
+        result = self._of(statistic, null, problem.lens)
+        if self.model.calibration_map:  # what drives an error, and which are too small, is said of calibration alone
+            return replace(result, **annotations)
+        driver = drawn.deviation(draws) if result.pvalue <= CLAIM_LEVEL else None
+        has_note = self.model.resample == "labels" and annotations["effective_n"] is None and result.tail == "greater"
+        if has_note and not result.stopped and drawn.is_smaller_than_chance(result.statistic, null, draws):
+            annotations["note"] = "\n".join(part for part in (annotations["note"], NOTE) if part)
+        return replace(result, deviation=driver, **annotations)
+
+    def _of(self, statistic: float, null: np.ndarray, lens: NamedLens) -> CalibrationTestResult:
+        problem, tail = self.problem, self.model.tail(self.problem.measure)
+        judged = judge(statistic, null, tail, self.stop_after)
+        return CalibrationTestResult(
+            statistic=statistic,
+            pvalue=judged.pvalue,
+            pvalue_error=judged.error,
+            null_distribution=read_only(null[: judged.n_resamples]),
+            null_hypothesis=self.model.hypothesis(problem.data.null_given_weights(problem.data.null)),
+            measure=problem.measure.named,
+            lens=lens,
+            tail=tail,
+            resample=self.model.resample,
+            n=self.rows.n,
+            n_resamples=judged.n_resamples,
+            stopped=judged.stopped,
+            why_stopped=judged.why_stopped,
+            rows=self.rows,
+            why_infinite=problem.data.impossible() if np.isinf(statistic) else "",
+            calibration_map=self.model.calibration_map,
+        )
+
+    def _classes(self, drawn: Problem, statistic: np.ndarray, null: np.ndarray) -> ClassTests:
+        """Test each class by itself."""
+        problem, tail = self.problem, self.model.tail(self.problem.measure)
+        judged = [judge(*each, tail, self.stop_after) for each in _watched(statistic, null)[:-1]]
+        pvalue = np.array([each.pvalue for each in judged])
+        adjusted = holm(pvalue)
+        low = np.flatnonzero((adjusted <= CLAIM_LEVEL) & (not self.model.calibration_map))
+        return ClassTests(
+            names=problem.data.class_names,
+            statistic=read_only(statistic),
+            pvalue=read_only(pvalue),
+            pvalue_holm=read_only(adjusted),
+            pvalue_error=read_only(np.array([each.error for each in judged])),
+            null_distribution=read_only(null),
+            null_hypothesis=self.model.hypothesis(problem.data.null_given_weights(ONE_CLASS)),
+            lens=problem.lens,
+            n_resamples=len(null),
+            resamples_used=read_only(np.array([each.n_resamples for each in judged])),
+            why_stopped=tuple(each.why_stopped for each in judged),
+            deviations=tuple(drawn.deviations(low)),
+        )

@@ -1,0 +1,1 @@
+"""Rows of which few have an outcome, and all have a judge's answer."""

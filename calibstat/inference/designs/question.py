@@ -1,0 +1,138 @@
+"""Functions that answer a question about rows: the decorators that make rows of what a user gives."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+
+from numpy.typing import ArrayLike
+
+from calibstat.answers_by_model import Answers
+from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel, Outcomes, Samples, named
+from calibstat.data.checks import UnknownOption, refuse_unknown
+from calibstat.data.models import Predicted, named_models
+from calibstat.data.retired_words import refuse_retired
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+WORDS = frozenset(AboutRows.__annotations__)
+TAKERS: Mapping[str, tuple[str, ...]] = {  # the functions to name where another does not take the word
+    "sample_weight": ("estimate", "calibration_test", "confidence_interval", "compare", "reliability"),
+    "cluster": ("calibration_test", "confidence_interval", "compare", "reliability", "report", "validate"),
+    "folds": ("confidence_interval", "calibration_test", "compare", "report"),
+    "judge": ("confidence_interval", "calibration_test", "compare", "report"),
+}
+
+
+class Question(Protocol[P, R_co]):
+    """A function that takes outcomes and predictions, `Data` or `Models`, and then arguments of its own."""
+
+    @overload
+    def __call__(
+        self, y_true: OneModel, y_prob: ArrayLike | None = None, *places: P.args, **arguments: P.kwargs
+    ) -> R_co: ...
+    @overload
+    def __call__(
+        self,
+        y_true: Models | ArrayLike,
+        y_prob: Mapping[str, Any] | None = None,
+        *places: P.args,
+        **arguments: P.kwargs,
+    ) -> Answers[R_co]: ...
+
+
+class QuestionOfAll(Protocol[P, R_co]):
+    """A function that takes outcomes and predictions, `Data` or `Models`, and answers for all models at once."""
+
+    def __call__(
+        self,
+        y_true: Outcomes | Mapping[str, Any],
+        y_prob: Predicted = None,
+        *places: P.args,
+        **arguments: P.kwargs,
+    ) -> R_co: ...
+
+
+def question(*takes: str, because: str = "") -> Callable[[Callable[Concatenate[Data, P], R]], Question[P, R]]:
+    """Let a function of `Data` take outcomes and predictions too, of one model or of several.
+
+    `takes` are the words about rows that it takes beside labels, and `because` says why it takes no others.
+    """
+
+    def decorated(ask: Callable[Concatenate[Data, P], R]) -> Question[P, R]:
+        def answer(rows: Any, *places: Any, **arguments: Any) -> Any:
+            if isinstance(rows, Models):
+                return Answers(named(lambda data: ask(data, *places, **arguments), rows))
+            return ask(rows, *places, **arguments)
+
+        return _asked(ask, answer, takes, because)
+
+    return decorated
+
+
+def question_of_all(
+    *takes: str, because: str = ""
+) -> Callable[[Callable[Concatenate[Any, P], R]], QuestionOfAll[P, R]]:
+    """Let a function of `Data`, `Models` or `Samples` take outcomes and predictions too; words as of `question`."""
+
+    def decorated(ask: Callable[Concatenate[Any, P], R]) -> QuestionOfAll[P, R]:
+        return _asked(ask, ask, takes, because)
+
+    return decorated
+
+
+def _asked(ask: Callable[..., Any], answer: Callable[..., Any], takes: tuple[str, ...], because: str) -> Any:
+    own = [*inspect.signature(ask).parameters.values()][1:]
+    names = [each.name for each in own if each.kind is not each.VAR_KEYWORD]
+    arguments_of_all = ["y_true", "y_prob", *names]
+    takes_options = "Options" in str(own[-1].annotation)
+
+    @wraps(ask)
+    def asked(y_true: Any, y_prob: Any = None, *places: Any, **arguments: Any) -> Any:
+        refuse_retired(ask.__name__, arguments, names)
+        about = {word: arguments.pop(word) for word in WORDS.intersection(arguments)}
+        rows = rows_of(asked, y_true, y_prob, arguments.get("lens"), about)
+        if not takes_options:
+            refuse_unknown(asked, [name for name in arguments if name not in names])
+        try:
+            return answer(rows, *places, **arguments)
+        except UnknownOption as error:
+            if error.name not in arguments:
+                raise
+            raise UnknownOption(error.what, error.name, error.known, arguments_of_all, ask.__name__) from None
+
+    outcomes = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
+                for name, default in (("y_true", inspect.Parameter.empty), ("y_prob", None))]  # fmt: skip
+    vars(asked).update(__signature__=inspect.Signature([*outcomes, *own]), takes=takes, because=because)
+    return asked
+
+
+def rows_of(
+    function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[str, Any]
+) -> Data | Models | Samples:
+    """Return the rows that a function was given, or make them of outcomes, predictions and words about them."""
+    for word, given in about.items():
+        if given is not None and word not in function.takes and word in TAKERS:
+            raise _not_taken(function, word)
+    if not isinstance(y_true, Data | Models):
+        if "samples" in function.takes and y_prob is None and isinstance(y_true, Mapping):
+            return Samples(y_true, lens=lens, **about)
+        make: Callable[..., Data | Models] = Data if named_models(y_prob) is None else Models
+        return make(y_true, y_prob, lens=lens, **about)
+    kind = f"cs.{type(y_true).__name__}"
+    for name, given in {"y_prob": y_prob, **about}.items():
+        if given is not None:
+            raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
+    for word in y_true.words:
+        if word not in function.takes:
+            raise _not_taken(function, word)
+    return y_true.asked_through(lens)
+
+
+def _not_taken(function: Any, word: str) -> ValueError:
+    why = function.because or f"which takes none; {', '.join(TAKERS[word])} do"
+    why = f"because {why}" if function.because else why
+    return ValueError(f"expected rows without {word}= for {function.__name__}, {why}; found one")

@@ -1,0 +1,156 @@
+"""How the rows of a result came about: in words, with the numbers that only such rows have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibstat.data.clusters import cluster_sizes, clusters_in_words
+from calibstat.data.folds_of_rows import folds_in_words
+from calibstat.result import Result
+
+if TYPE_CHECKING:
+    from calibstat.inference.calibration_test_results import CalibrationTestResult
+    from calibstat.inference.confidence_interval_results import ConfidenceInterval
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Result):
+    """Independent rows.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    """
+
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.n:,} independent row{'s' * (self.n != 1)}"
+
+    @property
+    def counted(self) -> str:
+        """The rows as a line of a result counts them."""
+        return f"n = {self.n}"
+
+    def answer(self, test: CalibrationTestResult) -> str:
+        """Return the verdict of a test where these rows have one of their own; else nothing."""
+        return ""
+
+    def premises(self, result: CalibrationTestResult | ConfidenceInterval) -> str:
+        """Return what stands before the last line of a result; nothing of most rows."""
+        return ""
+
+    @property
+    def how(self) -> str:
+        """How a test uses more than outcomes and predictions, before the lens; nothing of most rows."""
+        return ""
+
+    @property
+    def unseen(self) -> str:
+        """What no number of a result shows; nothing of most rows."""
+        return ""
+
+    def beside(self, interval: ConfidenceInterval) -> str:
+        """Return how the first line of an interval ends, after its lens."""
+        return f", {self.counted}.\n"
+
+    def scope(self, interval: ConfidenceInterval) -> str:
+        """Return the models that an interval is for, in words; nothing of one model and fresh rows."""
+        return ""
+
+
+@dataclass(frozen=True, eq=False)
+class ClustersOfRows(Rows):
+    """Rows in clusters, of which whole clusters are independent.
+
+    Attributes
+    ----------
+    clusters : int
+        Number of clusters with rows of positive weight.
+    smallest, largest : int
+        The fewest and the most rows of a cluster.
+    effective : float
+        How many clusters of equal size say about as much.
+    in_words : str
+        The clusters in words.
+    """
+
+    clusters: int
+    smallest: int
+    largest: int
+    effective: float
+    in_words: str
+
+    @classmethod
+    def of(cls, n: int, unit: np.ndarray, weight: np.ndarray | None = None) -> ClustersOfRows:
+        """Return rows whose clusters `unit` numbers from 0."""
+        return cls(n, *cluster_sizes(unit, weight), clusters_in_words(unit, weight))
+
+    def __str__(self) -> str:
+        return self.in_words
+
+
+@dataclass(frozen=True, eq=False)
+class Folds(Rows):
+    """Rows that were predicted out of the folds of cross-validation.
+
+    Attributes
+    ----------
+    folds, repeats : int
+        Number of folds, and of repeats.
+    in_words : str
+        The folds, and clusters if there are any, in words.
+    """
+
+    folds: int
+    repeats: int
+    in_words: str
+
+    @staticmethod
+    def words(fold: np.ndarray, repeats: int, unit: np.ndarray | None) -> str:
+        """Return folds and clusters in words."""
+        clusters = "" if unit is None else f", {clusters_in_words(unit)}"
+        return f"{folds_in_words(fold, repeats)}{clusters}"
+
+    def __str__(self) -> str:
+        return self.in_words
+
+    @property
+    def counted(self) -> str:
+        return f"n = {self.n} in {self.folds} folds{f', {self.repeats} repeats' if self.repeats > 1 else ''}"
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows(Rows):
+    """Rows of which few have an outcome, and all have a judge's answer.
+
+    Attributes
+    ----------
+    n : int
+        All rows, labelled or not.
+    labelled : int
+        The labelled rows.
+    design_pvalue : float
+        The exact p-value of the check that the labelled rows are a random subset of all.
+    not_seen : str
+        What no number here shows.
+    """
+
+    labelled: int
+    design_pvalue: float
+    not_seen: str
+
+    def __str__(self) -> str:
+        return f"{self.labelled:,} labelled rows among {self.n:,}, with a judge"
+
+    @property
+    def counted(self) -> str:
+        return f"{self.labelled:,} labelled rows among {self.n:,}"
+
+    @property
+    def unseen(self) -> str:
+        return self.not_seen
