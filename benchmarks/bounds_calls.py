@@ -19,7 +19,7 @@ import calibstat as cs
 ROWS, CLASSES = 20_000, 20  # of calls whose memory is measured
 DRAWN = {"n_resamples": 199, "rng": 1}
 FEW_DRAWN = {"n_resamples": 19, "rng": 1}  # so that what is kept of resamples is the smaller part
-MEAN = {"lens": "class_wise", "reduce": "mean"}
+MEAN = {"lens": "class_wise_mean"}
 Call = Callable[[], Any]
 
 

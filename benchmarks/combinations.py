@@ -18,8 +18,8 @@ LENSES = {
     "top_label": "lens='top_label'",
     "one_class(1)": "lens=cs.lenses.one_class(1)",
     "class_wise": "lens='class_wise'",
-    "class_wise mean": "lens='class_wise', reduce='mean'",
-    "class_wise max": "lens='class_wise', reduce='max'",
+    "class_wise mean": "lens='class_wise_mean'",
+    "class_wise max": "lens='class_wise_max'",
     "canonical": "lens='canonical'",
 }
 CHEAPER = {"lower_distance": {"grid": 100}}

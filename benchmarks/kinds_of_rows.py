@@ -22,7 +22,7 @@ import calibstat as cs
 
 SIZES = 10**4, 10**5
 IN_A_CLUSTER = 10
-LENSES: dict[str, dict[str, Any]] = {"one event": {}, "three classes": {"lens": "class_wise", "reduce": "mean"}}
+LENSES: dict[str, dict[str, Any]] = {"one event": {}, "three classes": {"lens": "class_wise_mean"}}
 MEASURES = {"one event": ("omnibus", "ks", "kernel_ce"), "three classes": ("ks", "kernel_ce")}
 KINDS = {"rows": (), "weights": ("sample_weight",), "clusters": ("cluster",), "both": ("sample_weight", "cluster")}
 

@@ -85,7 +85,7 @@ def calibstat(rows: Rows) -> Calls:
     y, p, prob = rows.y, rows.p, rows.prob
     if rows.classes > 2:
         return {
-            "class-wise ECE": lambda: cs.estimate(y, prob, measure="ece", lens="class_wise", reduce="mean"),
+            "class-wise ECE": lambda: cs.estimate(y, prob, measure="ece", lens="class_wise_mean"),
             "top-label ECE": lambda: cs.estimate(y, prob, measure="ece"),
             "temperature, fit": lambda: recalibration.TemperatureScaling().fit(prob, y).temperature_,
         }

@@ -63,7 +63,7 @@ CALLS: dict[str, tuple[int, Call]] = {
     "report, 3 models of 10 classes 1e+03": (10**3, lambda cs, d, n: d.report(10, 3)),
     "report, 100 classes 1e+03": (10**3, lambda cs, d, n: d.report(100, 1)),
 }
-MEAN = {"measure": "ece", "lens": "class_wise", "reduce": "mean", "rng": 1}
+MEAN = {"measure": "ece", "lens": "class_wise_mean", "rng": 1}
 
 
 class Rows:

@@ -190,7 +190,7 @@ def of_repeats(random: Random, cell: Cell) -> list[Row]:
         data = cs.Data(rows.y, np.stack([each.prediction for each in fits], axis=1), folds=np.stack(folds, axis=1))
         for k, measure in enumerate(MEASURES):
             seed = int(random.integers(2**31))
-            interval = cs.confidence_interval(data, measure=measure, learner="smooth", n_resamples=DRAWS, rng=seed)
+            interval = cs.confidence_interval(data, measure=measure, method="mirror", n_resamples=DRAWS, rng=seed)
             found[k, :, i] = np.mean(true, axis=0)[k], interval.low, interval.high
     table = []
     for measure, (truth, low, high) in zip(MEASURES, found, strict=True):

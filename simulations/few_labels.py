@@ -151,7 +151,7 @@ def comparisons(model: str, judge: str, sets: int) -> list[Row]:
             for r in range(times * sets):
                 y, p, f = cell.sample(ROWS, random)
                 few, models = few_labels(y, LABELS, random), {"one": p, "other": function(p)}
-                result: Any = cs.compare(few, models, proxy=f, measure=name, n_resamples=199, rng=r)
+                result: Any = cs.compare(few, models, judge=cs.Judge(f), measure=name, n_resamples=199, rng=r)
                 ends[r], alone[r] = ((each.low[0], each.high[0]) for each in (result, result.labels_only))
             wide = np.stack([ends[:, 1] - ends[:, 0], alone[:, 1] - alone[:, 0]], axis=1)
             row: Row = {"question": "compare", "model": f"{model}, {other}", "judge": judge, "measure": name}
@@ -207,7 +207,7 @@ def tests(judge: str, kind: str, sets: int) -> list[Row]:
         guided = cs.calibration_test(**asked)
         found["direction"] += guided.pvalue <= ALPHA
         found["labels alone"] += guided.pvalue_labels_only <= ALPHA
-        found["noise"] += cs.calibration_test(**asked, use="noise").pvalue <= ALPHA
+        found["noise"] += cs.calibration_test(**asked, method="noise").pvalue <= ALPHA
     row = {"question": "level", "model": kind, "judge": judge, "measure": "ks", "rows": 1500, "labels": LABELS}
     return [{**row, "test": name, "replicates": sets, "rejected": int(times)} for name, times in found.items()]
 

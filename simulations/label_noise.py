@@ -39,7 +39,7 @@ BINNED: Measures = {  # by the names they have in the paper
     "SCE": ("gce", {}),
     "ACE": ("gce", {"binning": "adaptive"}),
     "TACE": ("gce", {"binning": "adaptive", "threshold": 0.01}),
-    "ECE, worst class": ("ece", {"lens": "class_wise", "reduce": "max"}),
+    "ECE, worst class": ("ece", {"lens": "class_wise_max"}),
 }
 UNBIASED: Measures = {  # squares of kernel errors, 0 on average if calibrated
     "kernel_ce_squared": ("kernel_ce_squared", {}),

@@ -106,7 +106,7 @@ def test_intervals_of_classes_say_so_too(monkeypatch, caplog):
     prob, label = rng.dirichlet(np.ones(3), 400), rng.integers(0, 3, 400)
     ticks = count(0, 4.0)
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(ticks))
-    cs.confidence_interval(label, prob, measure="ece", lens="class_wise", reduce="mean", rng=1)
+    cs.confidence_interval(label, prob, measure="ece", lens="class_wise_mean", rng=1)
     assert any("draws of 400 rows and 3 classes" in record.getMessage() for record in caplog.records)
 
 

@@ -81,9 +81,9 @@ ASKED = {
     "calibration_test: weights": lambda r: cs.calibration_test(*r.binary, sample_weight=r.weight, **FEW),
     "calibration_test: clusters": lambda r: cs.calibration_test(*r.binary, cluster=r.cluster, **FEW),
     "calibration_test: folds": lambda r: cs.calibration_test(*r.binary, folds=np.arange(r.n) % 3, **FEW),
-    "calibration_test: proxy": lambda r: cs.calibration_test(few(r), r.p, proxy=r.q, blind=True, **FEW),
+    "calibration_test: proxy": lambda r: cs.calibration_test(few(r), r.p, judge=cs.Judge(r.q, blind=True), **FEW),
     "calibration_test: proxy against noise": lambda r: cs.calibration_test(
-        few(r), r.p, proxy=r.q, use="noise", blind=True, **FEW
+        few(r), r.p, judge=cs.Judge(r.q, blind=True), method="noise", **FEW
     ),
     "calibration_test: both": lambda r: cs.calibration_test(*r.binary, measure="ece", resample="both", **FEW),
     "calibration_test: classes": lambda r: cs.calibration_test(*r.classes, **FEW),
@@ -103,14 +103,14 @@ ASKED = {
     ),
     "confidence_interval: drawn": lambda r: cs.confidence_interval(*r.binary, measure="brier", method="bca", **FEW),
     "confidence_interval: folds": lambda r: cs.confidence_interval(*r.binary, folds=np.arange(r.n) % 3, **FEW),
-    "compare: proxy": lambda r: cs.compare(few(r), {"p": r.p, "q": r.q}, proxy=1 - r.p, **FEW),
+    "compare: proxy": lambda r: cs.compare(few(r), {"p": r.p, "q": r.q}, judge=cs.Judge(1 - r.p), **FEW),
     "confidence_interval: proxy of a mean": lambda r: cs.confidence_interval(
-        few(r), r.p, proxy=r.q, measure="brier", **FEW
+        few(r), r.p, judge=cs.Judge(r.q), measure="brier", **FEW
     ),
-    "confidence_interval: proxy": lambda r: cs.confidence_interval(few(r), r.p, proxy=r.q, measure="ks", **FEW),
+    "confidence_interval: proxy": lambda r: cs.confidence_interval(few(r), r.p, judge=cs.Judge(r.q), measure="ks", **FEW),
     "confidence_interval: clusters": lambda r: cs.confidence_interval(*r.binary, cluster=r.cluster, **FEW),
     "confidence_interval: classes": lambda r: cs.confidence_interval(
-        *r.classes, lens="class_wise", reduce="mean", **FEW
+        *r.classes, lens="class_wise_mean", **FEW
     ),
     "cox": lambda r: cs.cox(*r.binary, held_out=True),
     "decision_loss": lambda r: cs.decision_loss(*r.binary, [0.2, 0.6], **FEW),

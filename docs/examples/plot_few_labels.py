@@ -34,7 +34,7 @@ print(f"The judge is right in {np.mean(answers == truth):.0%} of the rows.")
 #
 # ``blind=True`` says that the judge never saw a label of these rows. Under this premise the test is exact for
 # every judge.
-test = cs.calibration_test(few, p, proxy=answers, blind=True, rng=1)
+test = cs.calibration_test(few, p, judge=cs.Judge(answers, blind=True), rng=1)
 print(test.answer)
 print(f"Without the judge: p = {test.pvalue_labels_only:.2f}")
 
@@ -46,7 +46,7 @@ print(f"Without the judge: p = {test.pvalue_labels_only:.2f}")
 # the wrong question: how far the predictions are from the judge.
 import matplotlib.pyplot as plt
 
-guided = cs.confidence_interval(few, p, measure="ks", proxy=answers, rng=1)
+guided = cs.confidence_interval(few, p, measure="ks", judge=cs.Judge(answers), rng=1)
 intervals = {
     "200 labels": guided.labels_only,
     "200 labels and the judge": guided,

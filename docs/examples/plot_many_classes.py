@@ -48,7 +48,7 @@ print(f"all together: p = {test.overall.pvalue:.3f}")
 # The ECE of papers is the one of the most likely class; the class-wise ECE is the mean over the classes. They
 # are different numbers, and packages do not always say which one they print.
 top = cs.confidence_interval(label, prob, measure="ece", rng=0)
-wise = cs.confidence_interval(label, prob, measure="ece", lens="class_wise", reduce="mean", rng=0)
+wise = cs.confidence_interval(label, prob, measure="ece", lens="class_wise_mean", rng=0)
 print(f"most likely class {top.estimate:.3f} ({top.low:.3f} to {top.high:.3f})")
 print(f"mean over classes {wise.estimate:.3f} ({wise.low:.3f} to {wise.high:.3f})")
 

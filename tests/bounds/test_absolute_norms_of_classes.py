@@ -13,7 +13,7 @@ from calibstat.bounds.skewness import skewed_signs
 from calibstat.inference.problems.pose import pose
 
 CASES = {
-    "mean": ("ece", {"n_bins": 4}, {"lens": "class_wise", "reduce": "mean"}),
+    "mean": ("ece", {"n_bins": 4}, {"lens": "class_wise_mean"}),
     "grid": ("canonical_ce", {"strategy": "uniform", "n_bins": 3}, {}),
 }
 
@@ -49,7 +49,7 @@ def test_too_many_sums_for_a_matrix(name, monkeypatch):
 def test_the_maximum_is_that_of_the_ends_of_the_classes(strategy):
     label, prob = example(150, 4, temperature=2.0)
     options = {"n_bins": 5, "strategy": strategy}
-    together = pose(label, prob, "ece", options, lens="class_wise", reduce="max").honest()[0]
+    together = pose(label, prob, "ece", options, lens="class_wise_max").honest()[0]
     alone = [pose(label == k, prob[:, k], "ece", options).honest()[0] for k in range(4)]
     assert together.high(0.025) == pytest.approx(max(interval.high(0.025) for interval in alone))
     assert together.high(0.025) >= together.estimate
@@ -62,7 +62,7 @@ def test_two_classes_are_one():
     y = (random.random(300) < p**2).astype(int)
     prob = np.column_stack([1 - p, p])
     one = cs.confidence_interval(y, p, n_bins=1, n_resamples=99, rng=1)
-    for case in ({"measure": "canonical_ce", "strategy": "uniform"}, {"lens": "class_wise", "reduce": "mean"}):
+    for case in ({"measure": "canonical_ce", "strategy": "uniform"}, {"lens": "class_wise_mean"}):
         both = cs.confidence_interval(y, prob, n_bins=1, n_resamples=99, rng=1, **case)
         assert both.estimate == pytest.approx(one.estimate)
         # one cell, whose two sums are one: the Hermite series of its variance is that of 1 + t**2 - mean**2, cut off
@@ -75,8 +75,8 @@ RIVALS = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]), np.array([[0.56, 0.22
 RARE = np.array([[0.998, 0.001, 0.001]]), np.array([[0.994, 0.003, 0.003]])
 POPULATIONS = {"rival classes": (*RIVALS, 800), "rare classes": (*RARE, 200)}
 REDUCED = {
-    "mean": ("ece", {}, {"lens": "class_wise", "reduce": "mean"}, lambda error: error.sum(axis=0).mean()),
-    "max": ("ece", {}, {"lens": "class_wise", "reduce": "max"}, lambda error: error.sum(axis=0).max()),
+    "mean": ("ece", {}, {"lens": "class_wise_mean"}, lambda error: error.sum(axis=0).mean()),
+    "max": ("ece", {}, {"lens": "class_wise_max"}, lambda error: error.sum(axis=0).max()),
     "grid": ("canonical_ce", {"strategy": "uniform", "n_bins": 8}, {}, lambda error: error.sum() / 2),
 }
 

@@ -63,7 +63,7 @@ def test_intervals_cover(reduce, name, runs):
 
 
 def test_percentile_intervals_do_not():
-    settings = {"method": "percentile", "measure": "ks", "lens": "class_wise", "reduce": "max"}
+    settings = {"method": "percentile", "measure": "ks", "lens": "class_wise_max"}
     assert misses(PROB, 0.0, 50, 150, **settings) > most_misses(50)
 
 

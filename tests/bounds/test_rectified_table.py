@@ -55,7 +55,7 @@ def test_the_spread_of_cells_with_few_labels_is_not_below_a_calibrated_one():
 
 def test_the_high_end_of_ks_is_the_largest_bound_of_any_prefix():
     y, p, f = data()
-    result = cs.confidence_interval(y, p, proxy=f, measure="ks", rng=1)
+    result = cs.confidence_interval(y, p, judge=cs.Judge(f), measure="ks", rng=1)
     rows = judged_rows(y, p, f)
     expected = high_of_ks(rectified(*parts(rows)), rows.prediction, rows.labelled, norm.ppf(0.975))
     assert result.high == pytest.approx(expected, rel=1e-9)
@@ -68,7 +68,7 @@ def test_without_guesses_the_bounds_are_those_of_the_labels_alone():
     """A judge that says nothing: other rows add 0, and every end is the end of the labelled rows."""
     y, p, _ = data()
     for measure in ("ks", "kuiper", "kernel_ce", "smooth_ce", "two_bin_ce"):
-        result = cs.confidence_interval(y, p, proxy=np.full(300, 0.5), measure=measure, rng=1)
+        result = cs.confidence_interval(y, p, judge=cs.Judge(np.full(300, 0.5)), measure=measure, rng=1)
         assert result.estimate == pytest.approx(result.labels_only.estimate)
         of_square = 0.01 if measure == "kernel_ce" else 1e-9  # its square is centred over all rows
         assert result.high == pytest.approx(result.labels_only.high, rel=of_square)
@@ -99,8 +99,8 @@ def test_known_chances_have_one_centre_and_larger_parts():
 
 def test_equal_chances_say_nearly_what_a_random_subset_says():
     y, p, f = data(1500, 300)
-    by_chance = cs.confidence_interval(y, p, proxy=f, inclusion=np.full(1500, 0.2), measure="ks", rng=1)
-    subset = cs.confidence_interval(y, p, proxy=f, measure="ks", rng=1)
+    by_chance = cs.confidence_interval(y, p, judge=cs.Judge(f, inclusion=np.full(1500, 0.2)), measure="ks", rng=1)
+    subset = cs.confidence_interval(y, p, judge=cs.Judge(f), measure="ks", rng=1)
     assert by_chance.estimate == pytest.approx(subset.estimate)
     assert by_chance.high == pytest.approx(subset.high, rel=0.02)
 
@@ -129,7 +129,7 @@ def test_no_judge_beats_four_unseen_errors():
     truth = (random.random(4000) < p) * 1.0
     y = truth.copy()
     y[200:] = np.nan
-    result = cs.confidence_interval(y, p, proxy=truth, measure="ks", rng=1)
+    result = cs.confidence_interval(y, p, judge=cs.Judge(truth), measure="ks", rng=1)
     assert result.high - result.estimate > 3.7 / 200
     assert score_reach(0.0, 0.0, norm.ppf(0.975)) == pytest.approx(3.894, abs=0.01)
 

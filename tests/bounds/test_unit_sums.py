@@ -117,7 +117,7 @@ def test_columns_and_blocks_of_rows(make):
 
 
 CASES = {
-    "mean": ("ece", {"n_bins": 4}, {"lens": "class_wise", "reduce": "mean"}),
+    "mean": ("ece", {"n_bins": 4}, {"lens": "class_wise_mean"}),
     "grid": ("canonical_ce", {"strategy": "uniform", "n_bins": 3}, {}),
 }
 

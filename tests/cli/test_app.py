@@ -267,7 +267,7 @@ def test_two_columns_are_outcome_one_of_two(rows, tmp_path):
 def test_class_wise_as_one_number(zoo, predictions):
     by_max = ["--lens", "class_wise", "--reduce", "max", "--measure", "ece"]
     text = plain_text(run("test", zoo, *PATTERN, *FAST, *by_max, "--verbose").stdout)
-    found = cs.calibration_test(predictions, measure="ece", lens="class_wise", reduce="max", n_resamples=99, rng=0)
+    found = cs.calibration_test(predictions, measure="ece", lens="class_wise_max", n_resamples=99, rng=0)
     assert f"Expected calibration error: {wording.number(found.statistic)}" in text
     assert f"p = {wording.p_text(found.pvalue)}" in text
     assert "max over 3 classes" in text
@@ -276,7 +276,7 @@ def test_class_wise_as_one_number(zoo, predictions):
 
 def test_interval_of_classes_is_of_their_mean(zoo, predictions):
     text = plain_text(run("interval", zoo, *PATTERN, *FAST, "--lens", "class_wise", "--verbose").stdout)
-    found = cs.confidence_interval(predictions, lens="class_wise", reduce="mean", n_resamples=99, rng=0)
+    found = cs.confidence_interval(predictions, lens="class_wise_mean", n_resamples=99, rng=0)
     assert found.low == 0
     assert f"at most {wording.number(found.high)}, and may be 0" in text
     assert "mean over 3 classes" in text

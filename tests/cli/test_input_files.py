@@ -223,7 +223,7 @@ def test_texts_of_numbers_are_numbers(rows, tmp_path):
 def test_classes_in_clusters(zoo, predictions, tmp_path):
     frame = pd.read_csv(zoo).assign(unit=np.arange(predictions.n) // 4)
     frame.to_csv(tmp_path / "zoo.csv", index=False)
-    asked = {"measure": "ece", "lens": "class_wise", "reduce": "mean", "n_resamples": 99, "rng": 0}
+    asked = {"measure": "ece", "lens": "class_wise_mean", "n_resamples": 99, "rng": 0}
     found = cs.calibration_test(predictions, None, cluster=frame["unit"], **asked)
     options = ["--measure", "ece", "--lens", "class_wise", "--reduce", "mean", "--cluster", "unit"]
     said = json.loads(run("test", tmp_path / "zoo.csv", *PATTERN, *FAST, *options, "--format", "json").stdout)

@@ -82,7 +82,7 @@ VECTORS = {
     **{
         f"test {m} {o}": lambda y, p, q, c, m=m, o=o: cs.calibration_test(y, p, measure=m, **o, **FEW)
         for m, o in (
-            ("ece", {}), ("ece", {"lens": "class_wise"}), ("ks", {"lens": "class_wise", "reduce": "max"}),
+            ("ece", {}), ("ece", {"lens": "class_wise"}), ("ks", {"lens": "class_wise_max"}),
             ("canonical_ce", {"min_size": 5}), ("canonical_ce", {"min_size": 5, "resample": "both"}),
             ("skce", {}), ("skce", {"statistic": "U"}), ("gce", {}),
             ("gce", {"binning": "adaptive", "resample": "both"}),
@@ -93,9 +93,9 @@ VECTORS = {
     **{
         f"interval {m} {o}": lambda y, p, q, c, m=m, o=o: cs.confidence_interval(y, p, measure=m, **o, **FEW)
         for m, o in (
-            ("ece", {"lens": "class_wise", "reduce": "mean"}), ("ece", {"lens": "class_wise", "reduce": "max"}),
+            ("ece", {"lens": "class_wise_mean"}), ("ece", {"lens": "class_wise_max"}),
             ("canonical_ce", {"min_size": 5}), ("brier", {"lens": "canonical"}), ("gce", {"method": "percentile"}),
-            ("ks", {"lens": "class_wise", "reduce": "mean", "method": "basic"}),
+            ("ks", {"lens": "class_wise_mean", "method": "basic"}),
         )
     },
     "clusters": lambda y, p, q, c: cs.confidence_interval(

@@ -54,5 +54,5 @@ def test_it_is_tested_bounded_and_compared_for_all_kinds_of_rows(windows, rows):
 
 def test_it_is_asked_of_each_class(windows):
     prob = np.column_stack([P / 2, P / 2, 1 - P])
-    found = cs.confidence_interval(2 * (1 - Y), prob, measure=windows, lens="class_wise", reduce="max", **GIVEN)
+    found = cs.confidence_interval(2 * (1 - Y), prob, measure=windows, lens="class_wise_max", **GIVEN)
     assert found.low <= found.estimate <= found.high

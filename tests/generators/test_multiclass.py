@@ -30,7 +30,7 @@ def test_six_points_hide_from_events(measure):
 def test_six_points_have_no_binned_error_of_events(options):
     family = six_points()
     assert family.truth("ece", **options) < 1e-12
-    assert family.truth("ece", lens="class_wise", reduce="max", **options) < 1e-12
+    assert family.truth("ece", lens="class_wise_max", **options) < 1e-12
     assert family.truth("ece", lens=lenses.one_class(1), **options) < 1e-12
 
 

@@ -94,8 +94,8 @@ def test_temperature_over_three_uniform_classes():
     by_class = family.truth("ece", lens="class_wise")
     assert by_class == pytest.approx(np.full(3, np.abs(in_bins).sum()), abs=3e-5)
     assert np.ptp(by_class) < 1e-5  # the net goes through the classes one after the other, the distribution does not
-    assert family.truth("ece", lens="class_wise", reduce="mean") == pytest.approx(by_class.mean())
-    assert family.truth("ece", lens="class_wise", reduce="max") == by_class.max()
+    assert family.truth("ece", lens="class_wise_mean") == pytest.approx(by_class.mean())
+    assert family.truth("ece", lens="class_wise_max") == by_class.max()
 
 
 def test_predictions_that_round_to_one_have_a_finite_log_loss():

@@ -35,7 +35,7 @@ VERBS = {  # answers about one model and one event
 }
 OF_ONE_EVENT = {name: {"measure": name} for name in sorted(cs.MEASURES)}  # estimates
 OF_CLASSES = {
-    "ece of classes": {"measure": "ece", "lens": "class_wise", "reduce": "mean"},
+    "ece of classes": {"measure": "ece", "lens": "class_wise_mean"},
     "ks of the top class": {"measure": "ks", "lens": "confidence"},
     "brier of vectors": {"measure": "brier", "lens": "canonical"},
     "skce of vectors": {"measure": "skce", "lens": "canonical"},

@@ -19,8 +19,8 @@ OTHERS = ("kernel_ce_squared", "smooth_ece", "mcb", "ece_debiased", "average_ce"
 MEANS = ("brier", "log_loss")
 LENSES = {
     "event": {"lens": cs.lenses.one_class(1)},
-    "class-wise mean": {"lens": "class_wise", "reduce": "mean"},
-    "class-wise max": {"lens": "class_wise", "reduce": "max"},
+    "class-wise mean": {"lens": "class_wise_mean"},
+    "class-wise max": {"lens": "class_wise_max"},
     "canonical": {"lens": "canonical"},
 }
 QUESTIONS = ("test", "honest", "percentile", "compare")

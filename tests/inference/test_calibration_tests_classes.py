@@ -162,8 +162,8 @@ def test_p_value_against_the_exact_distribution():
 RUNS, LEVEL = 120, 0.05
 GATES = {
     "each class": {"measure": "ece", "lens": "class_wise"},
-    "largest": {"measure": "ece", "lens": "class_wise", "reduce": "max"},
-    "quantiles": {"measure": "ece", "lens": "class_wise", "reduce": "mean", "strategy": "quantile", "n_bins": 3},
+    "largest": {"measure": "ece", "lens": "class_wise_max"},
+    "quantiles": {"measure": "ece", "lens": "class_wise_mean", "strategy": "quantile", "n_bins": 3},
     "canonical": {"measure": "canonical_ce", "min_size": 10},
     "two-sided": {"measure": "brier", "lens": "canonical"},
     "most likely": {"measure": "ks"},

@@ -165,7 +165,7 @@ def test_classes_are_drawn_with_the_weights_of_their_rows():
     assert found.pvalue[1] == pytest.approx(one.pvalue, abs=0.1)  # other draws
     assert found.effective_n == one.effective_n
     mean = cs.confidence_interval(
-        label, prob, lens="class_wise", reduce="mean", method="percentile", sample_weight=w, rng=1
+        label, prob, lens="class_wise_mean", method="percentile", sample_weight=w, rng=1
     )
     assert mean.estimate == pytest.approx(found.statistic.mean())
     for question in (

@@ -17,10 +17,10 @@ from calibstat.resampling import Draws, Pairs, Stage
 
 from_rows = cs.Predictions.from_rows
 CASES = {
-    "mean": {"lens": "class_wise", "reduce": "mean"},
-    "max": {"lens": "class_wise", "reduce": "max"},
-    "mean, quantiles": {"lens": "class_wise", "reduce": "mean", "strategy": "quantile", "n_bins": 4},
-    "max, few bins": {"lens": "class_wise", "reduce": "max", "n_bins": 3},
+    "mean": {"lens": "class_wise_mean"},
+    "max": {"lens": "class_wise_max"},
+    "mean, quantiles": {"lens": "class_wise_mean", "strategy": "quantile", "n_bins": 4},
+    "max, few bins": {"lens": "class_wise_max", "n_bins": 3},
     "grid": {"measure": "canonical_ce", "strategy": "uniform", "n_bins": 4},
     "grid, l1": {"measure": "canonical_ce", "strategy": "uniform", "n_bins": 3, "distance": "l1"},
     "tree": {"measure": "canonical_ce", "min_size": 40},

@@ -92,8 +92,8 @@ def test_any_measure_of_drawn_clusters_with_weights():
 @pytest.mark.parametrize(
     ("measure", "lens"),
     [
-        ("ks", {"lens": "class_wise", "reduce": "max"}),
-        ("mcb", {"lens": "class_wise", "reduce": "mean"}),
+        ("ks", {"lens": "class_wise_max"}),
+        ("mcb", {"lens": "class_wise_mean"}),
         ("skce", {}),
         ("gce", {"max_prob": False}),
     ],

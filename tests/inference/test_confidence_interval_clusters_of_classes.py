@@ -96,7 +96,7 @@ def test_why_the_mean_of_ece_is_refused():
     from calibstat.inference.problems.pose import pose
 
     y, p, cluster, _ = cs.generators.dirichlet((1, 1, 1)).sample(600, rng=1, clusters=100, share=0.0)
-    problem = pose(y, p, "ece", {}, reduce="mean", lens="class_wise", cluster=cluster)
+    problem = pose(y, p, "ece", {}, lens="class_wise_mean", cluster=cluster)
     clustered = problem.in_clusters(cluster)
     moments = clustered.residuals.table.moments
     at_once = moments.absolute_sum_bound(moments.score(0.025).times(2.0)) / 3 / 600  # a row adds at most 2

@@ -19,7 +19,7 @@ ROWS = {
     "clusters": {"cluster": np.arange(N) // 4},
     "both": {"sample_weight": WEIGHT, "cluster": np.arange(N) // 4},
 }
-MEAN = {"lens": "class_wise", "reduce": "mean"}
+MEAN = {"lens": "class_wise_mean"}
 
 
 def both(p):
@@ -94,6 +94,6 @@ def test_an_infinite_loss_and_few_events():
 def test_the_largest_mean_loss_is_refused_with_the_reason():
     y, p = cs.generators.dirichlet((1, 1, 1)).sample(N, 5)
     with pytest.raises(ValueError, match="because the class whose mean loss is largest is chosen by the same rows"):
-        cs.confidence_interval(y, p, measure="brier", lens="class_wise", reduce="max")
+        cs.confidence_interval(y, p, measure="brier", lens="class_wise_max")
     with pytest.raises(ValueError, match="no honest comparison is known for brier, lens class_wise"):
-        cs.compare(y, {"p": p, "q": p}, measure="brier", lens="class_wise", reduce="max")
+        cs.compare(y, {"p": p, "q": p}, measure="brier", lens="class_wise_max")

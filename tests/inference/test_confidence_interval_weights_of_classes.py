@@ -130,7 +130,7 @@ def misses(measure, weights, with_weights, sets=300):
         y, p, _, weight = sample(300, [7, r])
         given = weight if with_weights else None
         found = cs.confidence_interval(
-            y, p, measure=measure, lens="class_wise", reduce="mean", sample_weight=given, n_resamples=99, rng=r
+            y, p, measure=measure, lens="class_wise_mean", sample_weight=given, n_resamples=99, rng=r
         )
         low, high = low + (found.low > truth), high + (found.high < truth)
     return low, high

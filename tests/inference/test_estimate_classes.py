@@ -62,7 +62,7 @@ def test_weights_class_by_class():
     slow = [cs.estimate(label == k, prob[:, k], sample_weight=weight) for k in range(3)]
     found = cs.estimate(label, prob, lens="class_wise", sample_weight=weight)
     np.testing.assert_allclose(found, slow, rtol=1e-12)
-    mean = cs.estimate(label, prob, lens="class_wise", reduce="mean", sample_weight=weight)
+    mean = cs.estimate(label, prob, lens="class_wise_mean", sample_weight=weight)
     assert mean == pytest.approx(np.mean(slow))
     for bad in (np.ones(39), -np.ones(40), np.zeros(40)):
         with pytest.raises(ValueError, match="weight"):

@@ -34,8 +34,8 @@ BINARY = [
     *({"measure": name} for name in ("ece_debiased", "kernel_ce_squared")),
 ]
 OF_CLASSES = [
-    {"measure": "ece", "lens": "class_wise", "reduce": "mean"},
-    {"measure": "ece", "lens": "class_wise", "reduce": "max"},
+    {"measure": "ece", "lens": "class_wise_mean"},
+    {"measure": "ece", "lens": "class_wise_max"},
     {"measure": "canonical_ce"},
     {"measure": "gce"},
     {"measure": "skce"},
@@ -180,7 +180,7 @@ def kinds():
     weights = pose(Y, P, "ece", {}, sample_weight=WEIGHT)
     clusters = pose(Y, P, "ece", {}).in_clusters(UNIT)
     posed = [sample, weights, pose(*CLASSES, "canonical_ce", {})]
-    posed.append(pose(*CLASSES, "ece", {}, lens="class_wise", reduce="mean"))
+    posed.append(pose(*CLASSES, "ece", {}, lens="class_wise_mean"))
     return [each.canonical("confidence_interval") for each in posed] + [clusters]
 
 

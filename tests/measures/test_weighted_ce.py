@@ -113,7 +113,7 @@ def test_rows_of_every_kind(rows):
     asked = {"measure": cs.measures.WeightedCE(functions=[mean_of, rising]), "rng": 1, "n_resamples": 99}
     if rows == "classes":
         label, prob = cs.generators.dirichlet((1, 1, 1), temperature=2).sample(200, rng=1)
-        given = (label, prob), {"lens": "class_wise", "reduce": "max"}
+        given = (label, prob), {"lens": "class_wise_max"}
     elif rows == "weights":
         given = (drawn.y, drawn.p), {"sample_weight": drawn.weight}
     else:

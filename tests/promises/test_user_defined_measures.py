@@ -153,7 +153,7 @@ def test_class_wise(name):
     assert cs.estimate(LABEL, PROB, measure=name, lens="class_wise") == pytest.approx(expected, abs=1e-15)
     found = cs.calibration_test(LABEL, PROB, measure=name, lens="class_wise", **FEW)
     assert found.statistic == pytest.approx(expected, abs=1e-15)
-    together = cs.calibration_test(LABEL, PROB, measure=name, lens="class_wise", reduce="mean", **FEW)
+    together = cs.calibration_test(LABEL, PROB, measure=name, lens="class_wise_mean", **FEW)
     assert together.statistic == pytest.approx(np.mean(expected), abs=1e-15)
 
 
@@ -236,7 +236,7 @@ def test_a_binned_measure_is_treated_as_ours(cluster):
     own, found = (cs.compare(Y, models, **each, **settings) for each in ({"measure": "own_halves"}, ours))
     assert (own.low, own.high, own.pvalue) == (found.low, found.high, found.pvalue)
     if cluster is None:
-        lens = {"lens": "class_wise", "reduce": "mean", **FEW}
+        lens = {"lens": "class_wise_mean", **FEW}
         own, found = (cs.confidence_interval(LABEL, PROB, **e, **lens) for e in ({"measure": "own_halves"}, ours))
         assert (own.low, own.high) == (found.low, found.high)
 

@@ -111,7 +111,7 @@ def test_a_temperature_at_the_end_of_the_range_is_reported(y, end, objective):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"n_bins": 7, "strategy": "quantile"}, {"lens": "class_wise", "reduce": "max"}]
+    "options", [{}, {"n_bins": 7, "strategy": "quantile"}, {"lens": "class_wise_max"}]
 )
 def test_another_objective_is_as_small_as_anywhere_on_a_grid(options):
     fitted = TemperatureScaling(objective="ece", options=options).fit(P, Y)

@@ -193,7 +193,7 @@ def test_the_numbers_are_of_the_verbs_with_these_folds():
     found = quick_report(Y, P, recalibrate=IsotonicRegression(), rng=4).models["model"].recalibrated
     fold = repeated_folds(key_of(4), Y, FOLDS, REPEATS)
     after = np.column_stack([held_out_predictions(DATA, column, IsotonicRegression())[:, 1] for column in fold.T])
-    expected = cs.confidence_interval(Y, after, measure="ece", folds=fold, learner="smooth", rng=4)
+    expected = cs.confidence_interval(Y, after, measure="ece", folds=fold, method="mirror", rng=4)
     assert found.after.to_dict() == expected.to_dict()
     models = {"before": np.repeat(P[:, None], REPEATS, axis=1), "after": after}
     change = cs.compare(Y, models, measure="brier", folds=fold, rng=4)

@@ -15,13 +15,13 @@ FEW = np.where(KNOWN, Y, np.nan)
 
 @pytest.fixture(scope="module")
 def report():
-    return cs.report(FEW, P, proxy=F, rng=3)
+    return cs.report(FEW, P, judge=cs.Judge(F), rng=3)
 
 
 def test_intervals_are_those_of_the_function_with_the_judge(report):
     model = report.models["model"]
     for name in ("ece", "kernel_ce", "brier"):
-        found = cs.confidence_interval(FEW, P, proxy=F, measure=name, rng=3)
+        found = cs.confidence_interval(FEW, P, judge=cs.Judge(F), measure=name, rng=3)
         assert (model.measures[name].low, model.measures[name].high) == (found.low, found.high)
     assert model.ece.equivalent_labels > 150
     assert model.diagram.interval.high == model.ece.high
@@ -43,19 +43,19 @@ def test_the_page_says_labels_worth_and_check(report, tmp_path):
         assert "Intervals of ece, kernel_ce and brier take the judge" in text
         assert "tuned on the labelled rows" in text
     assert report.n == 600
-    assert report.command == "calibstat.report(y_true, y_prob, proxy=proxy, rng=3)"
+    assert report.command == "calibstat.report(y_true, y_prob, judge=cs.Judge(proxy), rng=3)"
 
 
 def test_labels_of_chosen_rows_are_warned_of():
     chosen = np.where(np.argsort(np.argsort(P + 1e-9 * np.arange(600))) < 120, Y, np.nan)
     few = np.where(np.isnan(chosen) & (np.arange(600) % 40 == 0), Y, chosen)
-    text = str(cs.report(few, P, proxy=F, rng=3))
+    text = str(cs.report(few, P, judge=cs.Judge(F), rng=3))
     assert "Warning: labelled rows are not like the others" in text
 
 
 def test_models_are_compared_with_the_judge():
-    found = cs.report(FEW, {"a": P, "b": P**1.5}, proxy=F, rng=3)
-    compared = cs.compare(FEW, {"a": P, "b": P**1.5}, measure="brier", proxy=F, rng=3)
+    found = cs.report(FEW, {"a": P, "b": P**1.5}, judge=cs.Judge(F), rng=3)
+    compared = cs.compare(FEW, {"a": P, "b": P**1.5}, measure="brier", judge=cs.Judge(F), rng=3)
     assert found.comparisons["brier"].high == pytest.approx(compared.high)
     assert set(found.models) == {"a", "b"}
 
@@ -63,6 +63,6 @@ def test_models_are_compared_with_the_judge():
 @pytest.mark.parametrize("name", ["by", "cluster", "folds", "sample_weight"])
 def test_what_is_refused(name):
     with pytest.raises(ValueError, match=f"expected proxy= without {name}="):
-        cs.report(FEW, P, proxy=F, **{name: np.arange(600) % 5})
+        cs.report(FEW, P, judge=cs.Judge(F), **{name: np.arange(600) % 5})
     with pytest.raises(ValueError, match="expected proxy= without recalibrate="):
-        cs.report(FEW, P, proxy=F, recalibrate=True)
+        cs.report(FEW, P, judge=cs.Judge(F), recalibrate=True)

@@ -15,7 +15,7 @@ from calibstat.reporting.report_measures import affordable, compared, measured, 
         (2, None, {"measure": "ece", "lens": None}, None),
         (3, None, {"measure": "ece", "lens": None}, "canonical"),
         (3, "top_label", {"measure": "ece", "lens": "top_label"}, "top_label"),
-        (3, "class_wise", {"measure": "ece", "lens": "class_wise", "reduce": "mean"}, "canonical"),
+        (3, "class_wise", {"measure": "ece", "lens": "class_wise_mean"}, "canonical"),
         (3, "canonical", {"measure": "canonical_ce", "lens": "canonical"}, "canonical"),
     ],
 )

@@ -63,7 +63,7 @@ def test_misses_of_a_mean_are_those_of_the_interval():
     y, p, f = judges.population("shift .4", "right 90 %").sample(1000, random)
     few = judges.few_labels(y, 100, random)
     asked = ends.Asked.of(few, p, f, 3, 199)
-    found = cs.confidence_interval(few, p, proxy=f, measure="brier", rng=3)
+    found = cs.confidence_interval(few, p, judge=cs.Judge(f), measure="brier", rng=3)
     for truth in (found.low - 1e-6, found.low + 1e-6, found.high - 1e-6, found.high + 1e-6):
         assert asked.missed("brier", truth) == (found.low > truth, found.high < truth)
     assert asked.width("brier") == pytest.approx(found.high - found.low)
@@ -76,7 +76,7 @@ def test_misses_are_those_of_the_intervals(seed):
     y, p, f = judges.population("shift .4", "right 90 %").sample(1000, random)
     few = judges.few_labels(y, 100, random)
     asked = ends.Asked.of(few, p, f, seed, 199)
-    found = cs.confidence_interval(few, p, proxy=f, measure="ks", n_resamples=199, rng=seed)
+    found = cs.confidence_interval(few, p, judge=cs.Judge(f), measure="ks", n_resamples=199, rng=seed)
     for truth in (found.low * 0.99, found.low * 1.01 + 1e-9, found.high * 0.99, found.high * 1.01):
         below, above = ends.missed(asked.ends("ks"), truth, 0.05)
         assert (below, above) == (found.low > truth, found.high < truth)

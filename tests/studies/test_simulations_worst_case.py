@@ -113,8 +113,8 @@ def test_truth_of_classes_by_hand():
     vectors = ((0.6, 0.2, 0.2), (0.1, 0.7, 0.2))
     chance = ((0.7, 0.1, 0.2), (0.2, 0.6, 0.2))
     case = classes.Classes(100, (1, 3), chance, vectors)
-    assert case.truth("ece", {"lens": "class_wise", "reduce": "max"}, None) == pytest.approx(0.1)
-    assert case.truth("ece", {"lens": "class_wise", "reduce": "mean"}, None) == pytest.approx(0.2 / 3)
+    assert case.truth("ece", {"lens": "class_wise_max"}, None) == pytest.approx(0.1)
+    assert case.truth("ece", {"lens": "class_wise_mean"}, None) == pytest.approx(0.2 / 3)
 
 
 def test_rival_classes_nearly_tie():

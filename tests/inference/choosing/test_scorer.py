@@ -45,8 +45,8 @@ def test_weights_lenses_and_options():
     )
     features, kind = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=500).fit(features, kind)
-    each = cs.scorer("ece", lens="class_wise", reduce="max")(model, features, kind)
-    assert each == -cs.estimate(kind, cs.predict(model, features), lens="class_wise", reduce="max")
+    each = cs.scorer("ece", lens="class_wise_max")(model, features, kind)
+    assert each == -cs.estimate(kind, cs.predict(model, features), lens="class_wise_max")
 
 
 def test_a_search_by_a_proper_score_in_several_processes():

@@ -187,7 +187,7 @@ def test_clusters():
             moved = {name: v[order] if isinstance(v, np.ndarray) else v for name, v in asked.items()}
             moved["cluster"] = 100 - moved["cluster"]
             assert cs.compare(y[order], {"A": p[order], "B": q[order]}, **moved).to_dict() == found.to_dict()
-    same = cs.compare(y, {"A": p, "B": p.copy()}, cluster=cluster, unseen="rows")
+    same = cs.compare(y, {"A": p, "B": p.copy()}, cluster=cs.Clusters(cluster, unseen="rows"))
     assert (same.pvalue[0], same.difference[0]) == (1, 0)
 
 
@@ -196,7 +196,7 @@ def test_classes(clusters):
     y, p = cs.generators.dirichlet((1, 1, 1)).sample(300, rng=1)
     q = np.roll(p, 1, axis=1)
     given = {"cluster": np.arange(300) // 2} if clusters else {}
-    found = cs.compare(y, {"A": p, "B": q}, lens="class_wise", reduce="mean", **given)
+    found = cs.compare(y, {"A": p, "B": q}, lens="class_wise_mean", **given)
     of_classes = [
         side
         for v, sign in ((p, 1.0), (q, -1.0))
@@ -206,10 +206,10 @@ def test_classes(clusters):
     both = bound_of(of_classes, np.ones(300), None, given.get("cluster")).over(3)
     assert (found.low[0], found.high[0]) == pytest.approx((both.low(0.025), both.high(0.025)), rel=1e-9)
     if not clusters:
-        wanted = cs.estimate(y, p, measure="kernel_ce_squared", bandwidth=H, lens="class_wise", reduce="mean")
+        wanted = cs.estimate(y, p, measure="kernel_ce_squared", bandwidth=H, lens="class_wise_mean")
         assert found.estimates[0] == pytest.approx(wanted, rel=1e-10)
     assert "root mean squares over the classes" in str(found)
-    same = cs.compare(y, {"A": p, "B": p.copy()}, lens="class_wise", reduce="mean", **given)
+    same = cs.compare(y, {"A": p, "B": p.copy()}, lens="class_wise_mean", **given)
     assert same.pvalue[0] == 1
 
 

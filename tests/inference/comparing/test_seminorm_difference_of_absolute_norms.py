@@ -61,8 +61,8 @@ def slow_high(one, other, chosen, of, z):
 
 
 SETTINGS = {
-    "mean": {"measure": "ece", "n_bins": 2, "lens": "class_wise", "reduce": "mean"},
-    "max": {"measure": "ece", "n_bins": 2, "lens": "class_wise", "reduce": "max"},
+    "mean": {"measure": "ece", "n_bins": 2, "lens": "class_wise_mean"},
+    "max": {"measure": "ece", "n_bins": 2, "lens": "class_wise_max"},
     "canonical": {"measure": "canonical_ce", "strategy": "uniform", "n_bins": 2},
 }
 

@@ -46,7 +46,7 @@ def test_the_answers_are_of_the_verbs_with_these_folds():
     assert first().test.to_dict() == cs.calibration_test(*data, measure="kernel_ce", **seed).to_dict()
     assert first().folds.shape == first().predictions.shape == (N, 3)
     assert [len(models) for models in first().models] == [5, 5, 5]
-    smooth = ask(LINE, X, Y, learner="smooth")
+    smooth = ask(LINE, X, Y, method="mirror")
     assert smooth.interval.low == first().interval.low
     assert smooth.interval.high < first().interval.high
     assert smooth.test.pvalue == first().test.pvalue

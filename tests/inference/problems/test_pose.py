@@ -50,13 +50,13 @@ def test_weights_of_canonical_predictions_that_are_refused():
 def test_intervals_that_are_not_there():
     with pytest.raises(ValueError, match="expected reduce 'mean' or 'max' for an interval"):
         cs.confidence_interval(LABEL, PROB, lens="class_wise")
-    for asked in ({"lens": "class_wise", "reduce": "mean"}, {"measure": "canonical_ce"}):
+    for asked in ({"lens": "class_wise_mean"}, {"measure": "canonical_ce"}):
         with pytest.raises(ValueError, match=r"no bca interval is known .* the methods honest, percentile, basic"):
             cs.confidence_interval(LABEL, PROB, method="bca", **asked)
     for asked in (
-        {"lens": "class_wise", "reduce": "mean", "measure": "mcb"},
-        {"lens": "class_wise", "reduce": "max", "measure": "brier"},
-        {"lens": "class_wise", "reduce": "mean", "norm": "l2"},
+        {"lens": "class_wise_mean", "measure": "mcb"},
+        {"lens": "class_wise_max", "measure": "brier"},
+        {"lens": "class_wise_mean", "norm": "l2"},
         {"measure": "canonical_ce", "distance": "squared_euclidean"},
         {"measure": "gce", "norm": "l2"},
     ):

@@ -61,7 +61,7 @@ def test_both_ends_are_plain_numpy(measure):
     only = quantile([norm(each) for each in noise])
     found = cs.confidence_interval(Y, P, folds=FOLD, measure=measure, rng=1)
     assert found.high == pytest.approx(max(triangle, fresh.high), rel=1e-9)
-    found = cs.confidence_interval(Y, P, folds=FOLD, measure=measure, learner="smooth", rng=1)
+    found = cs.confidence_interval(Y, P, folds=FOLD, measure=measure, method="mirror", rng=1)
     assert found.high == pytest.approx(max(mirror, only, fresh.high), rel=1e-9)
     assert found.estimate == pytest.approx(norm(residual), rel=1e-9)
 
@@ -122,7 +122,7 @@ def test_what_is_printed():
     assert "The triangle covers any learner whose predictions hardly depend on a single training row." in found
     assert "There is no guarantee for the model refitted on all rows." in found
     assert "one of the 5 models of cross-validation, drawn at random" in found
-    found = str(cs.confidence_interval(Y, P, folds=FOLD, learner="smooth", rng=1))
+    found = str(cs.confidence_interval(Y, P, folds=FOLD, method="mirror", rng=1))
     assert "The mirror is studied for learners that correct at most fully: logistic regression" in found
 
 
@@ -188,7 +188,7 @@ def test_ends_of_clusters_are_plain_numpy(measure):
     as_is = cs.confidence_interval(Y, P, **rows).high
     quantile = np.quantile([[norm(each), norm(residual + each)] for each in noise], 0.975, axis=0)
     triangle = cs.confidence_interval(Y, P, folds=BY_UNIT, **rows).high
-    mirror = cs.confidence_interval(Y, P, folds=BY_UNIT, learner="smooth", **rows).high
+    mirror = cs.confidence_interval(Y, P, folds=BY_UNIT, method="mirror", **rows).high
     assert triangle == pytest.approx(max(as_is, norm(residual) + quantile[0]), rel=0.05)
     assert mirror == pytest.approx(max(as_is, *quantile), rel=0.05)
 
@@ -257,7 +257,7 @@ def test_losses_keep_their_refusals():
         ({"method": "percentile"}, "expected folds= without method="),
         ({"reduce": "max"}, "expected folds= without reduce="),
         ({"learner": "forest"}, "expected a learner, one of any, smooth; found 'forest'"),
-        ({"learner": "smooth", "folds": None}, "expected folds= with learner='smooth', found none"),
+        ({"learner": "smooth", "folds": None}, "expected folds= with method="mirror", found none"),
     ],
 )
 def test_what_no_study_has_is_refused(asked, found):

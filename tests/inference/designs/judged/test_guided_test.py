@@ -38,7 +38,7 @@ def data(seed, judge="right 90 %", wrong=0.0, ties=True, n=N):
 def test_a_calibrated_model_is_rejected_as_seldom_as_promised(judge, ties):
     """150 data sets at 10 %, the false alarm of all ten cells is 1e-3."""
     sets = (data(seed, judge, ties=ties) for seed in range(SETS))
-    found = [cs.calibration_test(y, p, proxy=f, blind=True, **asked(seed)) for seed, (y, p, f) in enumerate(sets)]
+    found = [cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), **asked(seed)) for seed, (y, p, f) in enumerate(sets)]
     rejected = sum(each.pvalue <= 0.1 for each in found)
     assert rejected <= most_rejections(0.1, SETS, 1e-4)
 
@@ -51,7 +51,7 @@ def test_a_judge_that_saw_the_labels_is_a_planted_fault():
         known = np.flatnonzero(~np.isnan(y))
         nearest = np.argsort(np.abs(p[:, None] - p[known]), axis=1)[:, :5]
         saw = y[known][nearest].mean(axis=1)
-        rejected += cs.calibration_test(y, p, proxy=saw, blind=True, **asked(seed)).pvalue <= 0.1
+        rejected += cs.calibration_test(y, p, judge=cs.Judge(saw, blind=True), **asked(seed)).pvalue <= 0.1
     assert rejected > 3 * most_rejections(0.1, 100, 1e-4) / 2
 
 
@@ -68,8 +68,8 @@ def test_copies_of_labelled_rows_break_it_unless_clusters_name_them():
     broken = kept = 0
     for seed in range(150):
         y, p, f, cluster = copies(seed)
-        broken += cs.calibration_test(y, p, proxy=f, blind=True, **asked(seed)).pvalue <= 0.1
-        result = cs.calibration_test(y, p, proxy=f, cluster=cluster, blind=True, **asked(seed))
+        broken += cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), **asked(seed)).pvalue <= 0.1
+        result = cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), cluster=cluster, **asked(seed))
         kept += result.pvalue <= 0.1
         assert result.left_out == 240
     assert kept <= most_rejections(0.1, 150, 1e-4) < broken
@@ -79,7 +79,7 @@ def test_it_finds_more_than_the_labels_alone():
     guided = alone = 0
     for seed in range(100):
         y, p, f = data(seed, wrong=-0.5, n=2000)
-        result = cs.calibration_test(y, p, proxy=f, measure="kernel_ce", blind=True, **asked(seed))
+        result = cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), measure="kernel_ce", **asked(seed))
         guided += result.pvalue_direction <= 0.05
         alone += result.pvalue_labels_only <= 0.05
     assert guided >= 20
@@ -109,7 +109,7 @@ def test_the_direction_is_the_gap_of_judge_and_prediction_among_other_rows():
 def test_answers_on_labelled_rows_do_not_matter():
     y, p, f = data(1)
     other = np.where(np.isnan(y), f, 1 - f)
-    one, two = (cs.calibration_test(y, p, proxy=each, blind=True, **ASKED) for each in (f, other))
+    one, two = (cs.calibration_test(y, p, judge=cs.Judge(each, blind=True), **ASKED) for each in (f, other))
     assert one.pvalue == two.pvalue
     assert one.pvalue_direction == two.pvalue_direction
 
@@ -125,15 +125,15 @@ def test_the_premise_is_asked_for():
     y, p, f = data(1)
     for blind in (None, False):
         with pytest.raises(ValueError, match="expected blind=True with proxy=, if the judge never saw an outcome"):
-            cs.calibration_test(y, p, proxy=f, blind=blind, **ASKED)
+            cs.calibration_test(y, p, judge=cs.Judge(f, blind=blind), **ASKED)
     with pytest.raises(ValueError, match="expected use 'direction' or 'noise', found 'power'"):
-        cs.calibration_test(y, p, proxy=f, use="power", blind=True, **ASKED)
-    with pytest.raises(ValueError, match="expected use='noise' with inclusion="):
-        cs.calibration_test(y, p, proxy=f, inclusion=np.full(N, 0.15), blind=True, **ASKED)
+        cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), use="power", **ASKED)
+    with pytest.raises(ValueError, match="expected method='noise' with inclusion="):
+        cs.calibration_test(y, p, judge=cs.Judge(f, inclusion=np.full(N, 0.15), blind=True), **ASKED)
     with pytest.raises(ValueError, match="at most one labelled row in a cluster"):
-        cs.calibration_test(y, p, proxy=f, cluster=np.arange(N) // 4, blind=True, **ASKED)
+        cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), cluster=np.arange(N) // 4, **ASKED)
     with pytest.raises(ValueError, match="proxy= without stop_after="):
-        cs.calibration_test(y, p, proxy=f, blind=True, stop_after=5, **ASKED)
+        cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), stop_after=5, **ASKED)
     with pytest.raises(ValueError, match=r"expected proxy=, .* beside blind="):
         cs.calibration_test(np.round(p), p, blind=True, **ASKED)
 
@@ -141,7 +141,7 @@ def test_the_premise_is_asked_for():
 @pytest.mark.parametrize("measure", ["ks", "kuiper", "kernel_ce", "smooth_ce", "ece"])
 def test_the_measure_of_labels_alone_is_its_exact_test(measure):
     y, p, f = data(2, wrong=-0.6)
-    result = cs.calibration_test(y, p, proxy=f, measure=measure, blind=True, n_resamples=999, rng=1)
+    result = cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), measure=measure, n_resamples=999, rng=1)
     known = ~np.isnan(y)
     alone = cs.calibration_test(y[known], p[known], measure=measure, n_resamples=999, rng=1)
     assert result.statistic == pytest.approx(alone.statistic)
@@ -150,12 +150,12 @@ def test_the_measure_of_labels_alone_is_its_exact_test(measure):
 
 def test_what_it_prints_says_on_what_it_rests():
     y, p, f = data(1)
-    text = str(cs.calibration_test(y, p, proxy=f, blind=True, **ASKED))
+    text = str(cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), **ASKED))
     assert "guided by a judge" in text
     assert "60 labelled rows among 400" in text
     assert "Labels alone: p =" in text
     assert "Exact if the judge never saw an outcome" in text
     assert "tuned on the labelled rows" in text
-    by_noise = cs.calibration_test(y, p, proxy=f, use="noise", blind=True, **ASKED)
+    by_noise = cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), method="noise", **ASKED)
     assert "approximate: studied" in str(by_noise)
     assert np.isnan(by_noise.pvalue_direction)

@@ -16,7 +16,7 @@ ASKED = {"measure": "ks", "n_resamples": 19, "rng": 1}
 
 @pytest.fixture(scope="module")
 def expected():
-    return cs.confidence_interval(FEW, P, proxy=F, **ASKED).to_dict()
+    return cs.confidence_interval(FEW, P, judge=cs.Judge(F), **ASKED).to_dict()
 
 
 def spelled():
@@ -34,32 +34,32 @@ def spelled():
 
 @pytest.mark.parametrize("how", spelled())
 def test_missing_outcomes_are_spelled_in_many_ways(how, expected):
-    assert cs.confidence_interval(spelled()[how], P, proxy=F, **ASKED).to_dict() == expected
+    assert cs.confidence_interval(spelled()[how], P, judge=cs.Judge(F), **ASKED).to_dict() == expected
 
 
 def test_names_of_outcomes_may_be_missing_too(expected):
     names = np.where(FEW == 1, "yes", "no").astype(object)
     names[~KNOWN] = None
-    found = cs.confidence_interval(names, P, proxy=F, pos_label="yes", **ASKED).to_dict()
+    found = cs.confidence_interval(names, P, judge=cs.Judge(F), pos_label="yes", **ASKED).to_dict()
     assert found["high"] == expected["high"]
 
 
 def test_the_order_of_rows_does_not_show(expected):
     order = np.random.default_rng(3).permutation(300)
-    found = cs.confidence_interval(FEW[order], P[order], proxy=F[order], **ASKED).to_dict()
+    found = cs.confidence_interval(FEW[order], P[order], judge=cs.Judge(F[order]), **ASKED).to_dict()
     assert found == expected
     chance, cluster = np.where(F == 1, 0.4, 0.28), np.arange(300) // 2
     for more in ({"inclusion": chance}, {"cluster": cluster}):
         moved = {name: each[order] for name, each in more.items()}
-        asked = cs.confidence_interval(FEW, P, proxy=F, **more, **ASKED).to_dict()
-        assert cs.confidence_interval(FEW[order], P[order], proxy=F[order], **moved, **ASKED).to_dict() == asked
+        asked = cs.confidence_interval(FEW, P, judge=cs.Judge(F), **more, **ASKED).to_dict()
+        assert cs.confidence_interval(FEW[order], P[order], judge=cs.Judge(F[order]), **moved, **ASKED).to_dict() == asked
 
 
 def test_several_models_are_asked_one_by_one(expected):
-    answers = cs.confidence_interval(FEW, {"a": P, "b": P**2}, proxy=F, **ASKED)
+    answers = cs.confidence_interval(FEW, {"a": P, "b": P**2}, judge=cs.Judge(F), **ASKED)
     assert answers["a"].to_dict() == expected
     with pytest.raises(ValueError, match=r"found 1\.1 in y_prob at row 4.*\(of 'b'\)"):
-        cs.confidence_interval(FEW, {"a": P, "b": np.where(np.arange(300) == 4, 1.1, P)}, proxy=F, **ASKED)
+        cs.confidence_interval(FEW, {"a": P, "b": np.where(np.arange(300) == 4, 1.1, P)}, judge=cs.Judge(F), **ASKED)
 
 
 @pytest.mark.parametrize("missing", [np.nan, None])
@@ -103,17 +103,17 @@ def test_what_is_refused_is_named(changed, message):
 
 def test_few_labels_or_all_of_them_are_refused():
     with pytest.raises(ValueError, match="at least 50 labelled rows with proxy=, found 49"):
-        cs.confidence_interval(np.where(np.cumsum(KNOWN) <= 49, FEW, np.nan), P, proxy=F, **ASKED)
+        cs.confidence_interval(np.where(np.cumsum(KNOWN) <= 49, FEW, np.nan), P, judge=cs.Judge(F), **ASKED)
     with pytest.raises(ValueError, match="rows without an outcome with proxy=, found none"):
-        cs.confidence_interval(Y, P, proxy=F, **ASKED)
+        cs.confidence_interval(Y, P, judge=cs.Judge(F), **ASKED)
     with pytest.raises(ValueError, match=r"expected y_true of shape \(n,\) or \(n, 1\), found shape \(300, 2\)"):
-        cs.confidence_interval(np.column_stack((FEW, FEW)), P, proxy=F, **ASKED)
+        cs.confidence_interval(np.column_stack((FEW, FEW)), P, judge=cs.Judge(F), **ASKED)
     with pytest.raises(ValueError, match="found no outcome in y_true"):
-        cs.confidence_interval(np.full(300, np.nan), P, proxy=F, **ASKED)
+        cs.confidence_interval(np.full(300, np.nan), P, judge=cs.Judge(F), **ASKED)
     with pytest.raises(ValueError, match="beside proxy=, found a Data"):
-        cs.confidence_interval(cs.Data(Y, P), proxy=F, **ASKED)
+        cs.confidence_interval(cs.Data(Y, P), judge=cs.Judge(F), **ASKED)
     with pytest.raises(ValueError, match="of one event, found predictions of 3 classes"):
-        cs.confidence_interval(FEW, np.full((300, 3), 1 / 3), proxy=F, **ASKED)
+        cs.confidence_interval(FEW, np.full((300, 3), 1 / 3), judge=cs.Judge(F), **ASKED)
     with pytest.raises(ValueError, match="expected proxy=, the answers of a judge for all rows, beside inclusion="):
         cs.confidence_interval(Y, P, inclusion=np.full(300, 0.5), **ASKED)
 
@@ -123,9 +123,9 @@ def test_a_bad_outcome_or_prediction_is_named_at_its_own_row():
     row = int(np.flatnonzero(KNOWN)[5])
     few[row], bad[9] = 3, 1.2
     with pytest.raises(ValueError, match=f"found 3.0 in y_true at row {row}"):
-        cs.confidence_interval(few, P, proxy=F, **ASKED)
+        cs.confidence_interval(few, P, judge=cs.Judge(F), **ASKED)
     with pytest.raises(ValueError, match=r"found 1\.2 in y_prob at row 9"):
-        cs.confidence_interval(FEW, bad, proxy=F, **ASKED)
+        cs.confidence_interval(FEW, bad, judge=cs.Judge(F), **ASKED)
 
 
 def test_missing_outcomes_are_filled_and_told_apart():
@@ -144,6 +144,6 @@ def test_equivalent_labels_in_closed_form():
 def test_a_judge_that_holds_the_outcomes_is_pointed_out():
     held = np.where(KNOWN, Y, 0.3 + 0.4 * P)
     assert "may hold the outcomes" in judged_rows(FEW, P, held).odd
-    assert "may hold the outcomes" in cs.confidence_interval(FEW, P, proxy=held, **ASKED).note
+    assert "may hold the outcomes" in cs.confidence_interval(FEW, P, judge=cs.Judge(held), **ASKED).note
     assert judged_rows(FEW, P, F).odd == ""
     assert judged_rows(FEW, P, Y * 1.0).odd == ""  # a judge of labels that is right on all rows

@@ -31,7 +31,7 @@ def rectified_loss(y, p, f):
 
 def test_differences_of_means_are_the_plain_formulas():
     y, models, f = data()
-    found = cs.compare(y, models, proxy=f, **ASKED)
+    found = cs.compare(y, models, judge=cs.Judge(f), **ASKED)
     (a, of_a), (b, of_b) = (rectified_loss(y, p, f) for p in models.values())
     x, of_rows, labelled, m = a - b, of_a - of_b, ~np.isnan(y), 100
     mean, rho = x.sum() / m, m / 600
@@ -50,23 +50,23 @@ def test_differences_of_means_are_the_plain_formulas():
 @pytest.mark.parametrize("measure", ["brier", "log_loss", "ks", "ece", "kernel_ce", "smooth_ce", "two_bin_ce"])
 def test_the_order_of_models_and_rows_changes_signs_alone(measure):
     y, models, f = data()
-    one = cs.compare(y, models, proxy=f, measure=measure, **ASKED)
+    one = cs.compare(y, models, judge=cs.Judge(f), measure=measure, **ASKED)
     order = np.random.default_rng(3).permutation(600)
     turned = {name: models[name][order] for name in ("b", "a")}
-    other = cs.compare(y[order], turned, proxy=f[order], measure=measure, **ASKED)
+    other = cs.compare(y[order], turned, judge=cs.Judge(f[order]), measure=measure, **ASKED)
     assert other.difference[0] == pytest.approx(-one.difference[0], abs=1e-12)
     assert (other.low[0], other.high[0]) == pytest.approx((-one.high[0], -one.low[0]), abs=1e-12)
     assert other.pvalue[0] == pytest.approx(one.pvalue[0])
     assert one.low[0] <= one.difference[0] <= one.high[0]
     for name, estimate in zip(one.names, one.estimates, strict=True):
-        alone = cs.confidence_interval(y, models[name], proxy=f, measure=measure, **ASKED)
+        alone = cs.confidence_interval(y, models[name], judge=cs.Judge(f), measure=measure, **ASKED)
         assert estimate == pytest.approx(alone.estimate)
 
 
 @pytest.mark.parametrize("measure", ["brier", "ks"])
 def test_equal_models_do_not_differ(measure):
     y, models, f = data()
-    found = cs.compare(y, {"a": models["a"], "b": models["a"].copy()}, proxy=f, measure=measure, **ASKED)
+    found = cs.compare(y, {"a": models["a"], "b": models["a"].copy()}, judge=cs.Judge(f), measure=measure, **ASKED)
     assert (found.difference[0], found.pvalue[0]) == (0, 1)
     assert found.low[0] <= 0 <= found.high[0]
 
@@ -80,7 +80,7 @@ def test_the_true_difference_is_held(measure, sets):
     below = above = wrong = 0
     for seed in range(sets):
         y, models, f = data([seed, 1], hit=0.0)
-        found = cs.compare(y, models, proxy=f, measure=measure, **ASKED | {"rng": seed})
+        found = cs.compare(y, models, judge=cs.Judge(f), measure=measure, **ASKED | {"rng": seed})
         below, above = below + (found.low[0] > first - second), above + (found.high[0] < first - second)
         if seed < 20:
             taken = cs.compare(f, models, measure=measure, **ASKED | {"rng": seed})
@@ -91,7 +91,7 @@ def test_the_true_difference_is_held(measure, sets):
 
 def test_what_the_result_says():
     y, models, f = data()
-    found = cs.compare(y, models | {"c": models["a"] ** 1.2}, proxy=f, reference="a", **ASKED)
+    found = cs.compare(y, models | {"c": models["a"] ** 1.2}, judge=cs.Judge(f), reference="a", **ASKED)
     assert found.pairs == (("a", "b"), ("a", "c"))
     assert (found.n, found.labelled) == ((600, 600, 600), 100)
     assert found.labels_only.n == (100, 100, 100)
@@ -113,14 +113,14 @@ def test_what_is_refused():
         "sample_weight": "expected proxy= without sample_weight=",
     }.items():
         with pytest.raises(ValueError, match=message):
-            cs.compare(y, models, proxy=f, **{more: "top_label" if more == "lens" else np.ones(600)})
+            cs.compare(y, models, judge=cs.Judge(f), **{more: "top_label" if more == "lens" else np.ones(600)})
     with pytest.raises(ValueError, match="expected proxy= without method="):
-        cs.compare(y, models, proxy=f, method="swap")
+        cs.compare(y, models, judge=cs.Judge(f), method="swap")
     with pytest.raises(ValueError, match=r"expected y_prob of two or more models .* found one"):
-        cs.compare(y, models["a"], proxy=f)
+        cs.compare(y, models["a"], judge=cs.Judge(f))
     with pytest.raises(ValueError, match=r"expected a reference, one of a, b; found 'd'"):
-        cs.compare(y, models, proxy=f, reference="d")
+        cs.compare(y, models, judge=cs.Judge(f), reference="d")
     with pytest.raises(ValueError, match="rectified residuals do not estimate"):
-        cs.compare(y, models, proxy=f, measure="kernel_ce_squared")
+        cs.compare(y, models, judge=cs.Judge(f), measure="kernel_ce_squared")
     with pytest.raises(ValueError, match=r"found 1\.5 in proxy at row 7"):
-        cs.compare(y, models, proxy=np.where(np.arange(600) == 7, 1.5, f))
+        cs.compare(y, models, judge=cs.Judge(np.where(np.arange(600) == 7, 1.5, f)))

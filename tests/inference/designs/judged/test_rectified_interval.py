@@ -35,7 +35,7 @@ TRUTH = {
 def test_the_truth_is_held_whatever_the_judge(measure, judge):
     """80 data sets: misses of one side of at most .035, by an exact limit with a false alarm of 1e-4 each."""
     found = [
-        cs.confidence_interval(y, p, proxy=f, measure=measure, **ASKED | {"rng": s})
+        cs.confidence_interval(y, p, judge=cs.Judge(f), measure=measure, **ASKED | {"rng": s})
         for s, (y, p, f) in ((s, data(s, judge)) for s in range(80))
     ]
     limit = most_rejections(0.035, 80, 5e-5)
@@ -65,14 +65,14 @@ def test_a_judge_that_saw_the_labels_is_one_too():
         y = (random.random(2000) < p**1.6) * 1.0
         tuned = np.where(random.random(2000) < np.where(labelled, 1.0, 0.7), y, np.where(y == 1, 0, 1))
         few = np.where(labelled, y, np.nan)
-        found = cs.confidence_interval(few, p, proxy=tuned, measure="ks", **ASKED | {"rng": seed})
+        found = cs.confidence_interval(few, p, judge=cs.Judge(tuned), measure="ks", **ASKED | {"rng": seed})
         missed += not found.low <= TRUTH["ks"] <= found.high
     assert missed > most_rejections(0.05, 40, 1e-4)
 
 
 def test_what_the_result_says():
     y, p, f = data(1)
-    result = cs.confidence_interval(y, p, proxy=f, measure="ks", **ASKED)
+    result = cs.confidence_interval(y, p, judge=cs.Judge(f), measure="ks", **ASKED)
     text = str(result)
     assert (result.n, result.labelled) == (1000, 100)
     assert result.method == "rectified"
@@ -97,7 +97,7 @@ def test_few_events_leave_the_judge_out():
     y, p, f = data(1)
     rare = p / 12
     few = np.where(np.isnan(y), np.nan, (np.nan_to_num(y) == 1) & (np.arange(1000) % 12 == 0))
-    result = cs.confidence_interval(few, rare, proxy=f, measure="ks", **ASKED)
+    result = cs.confidence_interval(few, rare, judge=cs.Judge(f), measure="ks", **ASKED)
     assert not result.is_judge_used
     assert result.slopes == (0.0, 0.0, 0.0, 0.0)
     assert result.estimate == pytest.approx(result.labels_only.estimate)
@@ -111,10 +111,10 @@ def test_few_events_leave_the_judge_out():
 def test_every_norm_is_answered_with_chances_and_clusters(measure):
     y, p, f = data(2)
     for more in ({}, {"inclusion": np.full(1000, 0.1)}, {"cluster": np.arange(1000) // 4}):
-        result = cs.confidence_interval(y, p, proxy=f, measure=measure, **more, **ASKED)
+        result = cs.confidence_interval(y, p, judge=cs.Judge(f), measure=measure, **more, **ASKED)
         assert 0 <= result.low <= result.high <= 1
         assert result.high > result.estimate / 3
-    gaussian = cs.confidence_interval(y, p, proxy=f, measure="kernel_ce", kernel="gaussian", **ASKED)
+    gaussian = cs.confidence_interval(y, p, judge=cs.Judge(f), measure="kernel_ce", kernel="gaussian", **ASKED)
     assert gaussian.low <= gaussian.high
 
 
@@ -128,8 +128,8 @@ def test_chances_repair_rows_that_were_chosen():
         f = np.where(random.random(2000) < 0.9, y, 1 - y)
         chance = np.where(f == 1, 0.2, 0.05)
         few = np.where(random.random(2000) < chance, y, np.nan)
-        right = cs.confidence_interval(few, p, proxy=f, inclusion=chance, measure="ks", **ASKED | {"rng": seed})
+        right = cs.confidence_interval(few, p, judge=cs.Judge(f, inclusion=chance), measure="ks", **ASKED | {"rng": seed})
         held += right.low <= TRUTH["ks"] <= right.high
-        taken = cs.confidence_interval(few, p, proxy=np.full(2000, 0.5), measure="ks", **ASKED | {"rng": seed})
+        taken = cs.confidence_interval(few, p, judge=cs.Judge(np.full(2000, 0.5)), measure="ks", **ASKED | {"rng": seed})
         wrong += not taken.low <= TRUTH["ks"] <= taken.high
     assert 40 - held <= most_rejections(0.06, 40, 1e-4) < wrong

@@ -55,7 +55,7 @@ def plain_interval(measure, y, p, f):
 @pytest.mark.parametrize("seed", range(3))
 def test_intervals_are_the_plain_formulas(measure, seed):
     y, p, f = data(seed)
-    found = cs.confidence_interval(y, p, proxy=f, measure=measure, rng=1)
+    found = cs.confidence_interval(y, p, judge=cs.Judge(f), measure=measure, rng=1)
     expected = plain_interval(measure, y, p, f)
     assert (found.estimate, found.low, found.high) == pytest.approx(expected, rel=1e-9)
     assert found.if_calibrated is None
@@ -67,7 +67,7 @@ def test_intervals_are_the_plain_formulas(measure, seed):
 def test_the_share_is_of_the_variance_of_the_losses():
     y, p, f = data()
     rows = judged_rows(y, p, f)
-    found = cs.confidence_interval(y, p, proxy=f, measure="brier", rng=1)
+    found = cs.confidence_interval(y, p, judge=cs.Judge(f), measure="brier", rng=1)
     chosen, g = rows.labelled, rows.guess.outcome
     loss, at_guess = (
         (rows.outcome - rows.prediction) ** 2,
@@ -119,21 +119,21 @@ def test_what_is_refused():
     y, p, f = data()
     for name, more in {"cluster": np.arange(400) // 4, "inclusion": np.full(400, 0.25)}.items():
         with pytest.raises(ValueError, match=f"without {name}=, because no study covers both"):
-            cs.confidence_interval(y, p, proxy=f, measure="brier", **{name: more})
+            cs.confidence_interval(y, p, judge=cs.Judge(f), measure="brier", **{name: more})
     sure = np.where(np.arange(400) == 3, 1.0, p)
     with pytest.raises(ValueError, match=r"finite .* of both outcomes with proxy=, found 1 in y_prob; .*clip"):
-        cs.confidence_interval(np.where(np.arange(400) == 3, np.nan, y), sure, proxy=f, measure="log_loss")
-    clipped = cs.confidence_interval(y, sure, proxy=f, measure="log_loss", clip=0.001, rng=1)
+        cs.confidence_interval(np.where(np.arange(400) == 3, np.nan, y), sure, judge=cs.Judge(f), measure="log_loss")
+    clipped = cs.confidence_interval(y, sure, judge=cs.Judge(f), measure="log_loss", clip=0.001, rng=1)
     assert clipped.low < clipped.estimate < clipped.high
     with pytest.raises(ValueError, match="or a mean of losses such as brier; found"):
-        cs.confidence_interval(y, p, proxy=f, measure="mcb")
+        cs.confidence_interval(y, p, judge=cs.Judge(f), measure="mcb")
 
 
 def test_few_events_leave_the_loss_at_the_predictions():
     y, p, f = data()
     rare = p / 12
     few = np.where(np.isnan(y), np.nan, (np.nan_to_num(y) == 1) & (np.arange(400) % 12 == 0))
-    found = cs.confidence_interval(few, rare, proxy=f, measure="brier", rng=1)
+    found = cs.confidence_interval(few, rare, judge=cs.Judge(f), measure="brier", rng=1)
     known = ~np.isnan(few)
     expected = np.mean(rare * (1 - rare)) + np.mean((few - rare)[known] ** 2 - (rare * (1 - rare))[known])
     assert found.estimate == pytest.approx(expected)
