@@ -9,7 +9,38 @@ from recorded import CLASS
 Fields = Mapping[str, Mapping[str, str | None]]
 # Of each result class of before: the way to a field, such as ".n_clusters", and the way now, such as ".rows.clusters".
 # None stands for a field that is gone on purpose.
-MOVED: Fields = {}
+CLASS_WISE = ("names", "statistic", "pvalue", "pvalue_holm", "pvalue_error", "null_distribution", "null_hypothesis")
+MOVED: Fields = {
+    "ClassWiseTestResult": {
+        **{f".overall.{name}": f".{name}" for name in ("statistic", "pvalue", "pvalue_error", "null_distribution")},
+        **{f".overall.{name}": f".{name}" for name in ("null_hypothesis", "lens", "n_resamples", "why_stopped")},
+        **{f".overall.{name}": f".{name}" for name in ("measure", "tail", "resample", "n", "stopped", "why_infinite")},
+        **{f".overall.{name}": f".{name}" for name in ("deviation", "calibration_map")},
+        **dict.fromkeys((".overall.note", ".overall.effective_n"), None),  # which the result itself has
+        **{f".{name}": f".classes.{name}" for name in (*CLASS_WISE, "lens", "n_resamples", "resamples_used")},
+        **{f".{name}": f".classes.{name}" for name in ("why_stopped", "deviations")},
+    },
+    "CrossValidatedTestResult": {
+        f".{name}": f".rows.{name}"
+        for name in ("pvalue_by_theorem", "pvalue_of_rows", "pvalue_of_folds", "folds", "repeats")
+    },
+    "CrossValidatedInterval": {f".{name}": f".rows.{name}" for name in ("folds", "repeats")},
+    "GuidedTestResult": {
+        **{f".{name}": f".rows.{name}" for name in ("use", "pvalue_labels_only", "pvalue_direction", "labelled")},
+        **{f".{name}": f".rows.{name}" for name in ("left_out", "design_pvalue")},
+        ".premises": ".rows.rests_on",
+        ".unseen": ".rows.not_seen",
+    },
+    "RectifiedInterval": {
+        **{f".{name}": f".rows.{name}" for name in ("labelled", "share", "equivalent_labels", "slopes", "worth")},
+        **{f".{name}": f".rows.{name}" for name in ("is_judge_used", "labels_only", "design_pvalue")},
+        ".unseen": ".rows.not_seen",
+    },
+    "JudgedComparison": {
+        **{f".{name}": f".rows.{name}" for name in ("labelled", "labels_only", "design_pvalue")},
+        ".unseen": ".rows.not_seen",
+    },
+}
 
 
 def is_within(path: str, field: str) -> bool:
@@ -24,12 +55,13 @@ def classes(found: Mapping[str, str]) -> dict[str, str]:
 
 
 def moved(old: Mapping[str, str], new: Mapping[str, str], fields: Fields) -> dict[str, str]:
-    """Return an answer of before with its fields where the new answer has them."""
+    """Return an answer of before with its fields where the new answer has them, whose class is another there."""
+    is_now = classes(new)
     ways = {
         owner + before: None if now is None else owner + now
         for owner, kind in classes(old).items()
+        if is_now.get(owner) != kind
         for before, now in fields.get(kind, {}).items()
-        if not any(is_within(path, owner + before) for path in new)
     }
     found = {}
     for path, entry in old.items():

@@ -107,11 +107,11 @@ ASKED = {
     "confidence_interval: proxy of a mean": lambda r: cs.confidence_interval(
         few(r), r.p, judge=cs.Judge(r.q), measure="brier", **FEW
     ),
-    "confidence_interval: proxy": lambda r: cs.confidence_interval(few(r), r.p, judge=cs.Judge(r.q), measure="ks", **FEW),
-    "confidence_interval: clusters": lambda r: cs.confidence_interval(*r.binary, cluster=r.cluster, **FEW),
-    "confidence_interval: classes": lambda r: cs.confidence_interval(
-        *r.classes, lens="class_wise_mean", **FEW
+    "confidence_interval: proxy": lambda r: cs.confidence_interval(
+        few(r), r.p, judge=cs.Judge(r.q), measure="ks", **FEW
     ),
+    "confidence_interval: clusters": lambda r: cs.confidence_interval(*r.binary, cluster=r.cluster, **FEW),
+    "confidence_interval: classes": lambda r: cs.confidence_interval(*r.classes, lens="class_wise_mean", **FEW),
     "cox": lambda r: cs.cox(*r.binary, held_out=True),
     "decision_loss": lambda r: cs.decision_loss(*r.binary, [0.2, 0.6], **FEW),
     "decompose": lambda r: cs.decompose(*r.binary),

@@ -48,9 +48,7 @@ class Judge:
     Data(2,000 rows, 300 of them labelled, 173 with outcome 1, with a judge)
     """
 
-    def __init__(
-        self, answers: ArrayLike, *, inclusion: ArrayLike | None = None, blind: bool | None = None
-    ) -> None:
+    def __init__(self, answers: ArrayLike, *, inclusion: ArrayLike | None = None, blind: bool | None = None) -> None:
         self.answers, self.inclusion, self.blind = answers, inclusion, blind
 
     def __repr__(self) -> str:
@@ -93,7 +91,13 @@ class JudgedColumns:
 
     @classmethod
     def of(
-        cls, y_true: object, y_prob: Predicted, judge: object, *, cluster: object = None, labels: ArrayLike | None = None
+        cls,
+        y_true: object,
+        y_prob: Predicted,
+        judge: object,
+        *,
+        cluster: object = None,
+        labels: ArrayLike | None = None,
     ) -> JudgedColumns:
         """Return checked rows in the order in which they are given."""
         if not isinstance(judge, Judge):
@@ -110,7 +114,9 @@ class JudgedColumns:
         chance = None if judge.inclusion is None else _chances(judge.inclusion, labelled)
         unit = None if cluster is None else numbered("cluster", cluster, y.size)
         if chance is not None and unit is not None:
-            raise ValueError("expected inclusion= of a judge without cluster=, because no study covers both, found both")
+            raise ValueError(
+                "expected inclusion= of a judge without cluster=, because no study covers both, found both"
+            )
         count = int(np.count_nonzero(labelled))
         if count < FEWEST_LABELS:
             raise ValueError(f"expected at least {FEWEST_LABELS} labelled rows with judge=, found {count}")
@@ -164,5 +170,3 @@ def _chances(inclusion: object, labelled: np.ndarray) -> np.ndarray:
             f"{labels}; found a sum of {settled(total):.6g}"
         )
     return chance
-
-

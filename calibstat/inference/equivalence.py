@@ -323,7 +323,11 @@ def equivalence_test(
     interval = confidence_interval(
         data, measure=measure, confidence_level=1 - 2 * level, n_resamples=n_resamples, rng=seed, n_jobs=n_jobs
     )
-    ends = Independent(data).honest_ends(problem, Draws.of(seed, interval.n_resamples, n_jobs)) if data.unit is None else Clustered(data).honest_ends(problem, Draws.of(seed, interval.n_resamples, n_jobs))
+    ends = (
+        Independent(data).honest_ends(problem, Draws.of(seed, interval.n_resamples, n_jobs))
+        if data.unit is None
+        else Clustered(data).honest_ends(problem, Draws.of(seed, interval.n_resamples, n_jobs))
+    )
     claimed = interval.high <= margin
 
     def shown(alpha: float) -> bool:

@@ -21,7 +21,9 @@ from calibstat.result import read_only
 def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws, rows: Rows) -> CalibrationTestResult:
     """Return the test by signs of clusters, or by labels where their p-value is larger."""
     if not problem.is_one_number:
-        raise ValueError("expected lens 'class_wise_mean' or 'class_wise_max' for a test with clusters, found 'class_wise'")
+        raise ValueError(
+            "expected lens 'class_wise_mean' or 'class_wise_max' for a test with clusters, found 'class_wise'"
+        )
     why = ""
     try:
         compared = problem.compared_in_clusters(unit, draws)

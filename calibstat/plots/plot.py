@@ -50,7 +50,9 @@ if TYPE_CHECKING:
 
 PLOTS: dict[type, Callable[..., Axes]] = {
     Reliability: plot_reliability_diagram,
-    CalibrationTestResult: lambda test, ax: (plot_class_wise_test if test.classes else plot_null_distribution)(test, ax),
+    CalibrationTestResult: lambda test, ax: (plot_class_wise_test if test.classes else plot_null_distribution)(
+        test, ax
+    ),
     ConfidenceInterval: lambda interval, ax: plot_intervals([interval], [""], ax),
     MeasureDetail: plot_measure_detail,
     SimplexReliability: plot_simplex_diagram,

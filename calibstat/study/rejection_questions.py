@@ -31,9 +31,7 @@ class Power(Question):
             calibration_test(rows, measure=name, resample=method, n_resamples=self.n_resamples, rng=rng, **options)
             for (name, options), method in product(self.measures.values(), self.methods)
         ]
-        return [
-            float(each.pvalue if each.classes is None else each.classes.pvalue_holm.min()) for each in tests
-        ]
+        return [float(each.pvalue if each.classes is None else each.classes.pvalue_holm.min()) for each in tests]
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
         """Count the rejections."""

@@ -7,7 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from calibstat.inference.confidence_interval import honest_ends
+from calibstat.data.checked_rows import Data
+from calibstat.data.judged_rows import Judge
+from calibstat.inference.designs.design_of import independent
 from calibstat.inference.designs.judged.judged_in_order import JudgedRows, judged_rows
 from calibstat.inference.designs.judged.rectified_interval import judged_problem, norm_problem, rectified
 from calibstat.inference.designs.judged.rectified_means import RectifiedLosses
@@ -26,9 +28,20 @@ class Asked:
     alpha: float = 0.05
 
     @classmethod
-    def of(cls, y: np.ndarray, p: np.ndarray, f: np.ndarray, seed: int, resamples: int, **more: object) -> Asked:
+    def of(
+        cls,
+        y: np.ndarray,
+        p: np.ndarray,
+        f: np.ndarray,
+        seed: int,
+        resamples: int,
+        *,
+        inclusion: np.ndarray | None = None,
+        cluster: np.ndarray | None = None,
+    ) -> Asked:
         """Check the rows."""
-        return cls(judged_rows(y, p, f, **more), Draws.of(seed, resamples))
+        data = Data(y, p, judge=Judge(f, inclusion=inclusion), cluster=cluster)
+        return cls(judged_rows(data), Draws.of(seed, resamples))
 
     def ends(self, measure: str) -> HonestEnds:
         """Return the ends of a norm of rectified residuals."""
@@ -52,7 +65,8 @@ class Asked:
 
     def ends_of_labels(self, measure: str) -> HonestEnds:
         """Return the ends of the labelled rows alone."""
-        return honest_ends(judged_problem(self.rows, find_measure(measure, {})), self.draws, self.rows.data.unit)
+        problem = judged_problem(self.rows, find_measure(measure, {}))
+        return independent(self.rows.data).honest_ends(problem, self.draws)
 
     @cached_property
     def mean(self) -> tuple[float, float, float]:

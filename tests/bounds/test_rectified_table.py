@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from judged_by import judged_by
 from plain_few_labels import guesses, high_of_ks, rectified, score_reach, sum_with_moments
 from scipy.stats import norm
 
 import calibstat as cs
 from calibstat.bounds.rectified_table import RectifiedRowTable
-from calibstat.inference.designs.judged.judged_in_order import judged_rows
 from calibstat.inference.designs.judged.rectified_rows import rectified_table
 
 
@@ -25,7 +25,7 @@ def parts(rows):
 
 
 def test_sums_and_moments_are_of_two_centred_samples():
-    rows = judged_rows(*data())
+    rows = judged_by(*data())
     x = rectified(*parts(rows))
     value, cell = np.unique(rows.prediction, return_inverse=True)
     table = rectified_table(rows, cell, value.size)
@@ -39,7 +39,7 @@ def test_sums_and_moments_are_of_two_centred_samples():
 
 
 def test_the_spread_of_cells_with_few_labels_is_not_below_a_calibrated_one():
-    rows = judged_rows(*data())
+    rows = judged_by(*data())
     cell = (rows.prediction > 0.5) * 1 + (rows.prediction > 0.9)
     table = rectified_table(rows, cell, 3)
     x, g = rows.contribution, rows.guess.calibrated
@@ -56,7 +56,7 @@ def test_the_spread_of_cells_with_few_labels_is_not_below_a_calibrated_one():
 def test_the_high_end_of_ks_is_the_largest_bound_of_any_prefix():
     y, p, f = data()
     result = cs.confidence_interval(y, p, judge=cs.Judge(f), measure="ks", rng=1)
-    rows = judged_rows(y, p, f)
+    rows = judged_by(y, p, f)
     expected = high_of_ks(rectified(*parts(rows)), rows.prediction, rows.labelled, norm.ppf(0.975))
     assert result.high == pytest.approx(expected, rel=1e-9)
     guess = guesses(rows.outcome, rows.prediction, rows.proxy, rows.labelled)[0]
@@ -79,7 +79,7 @@ def test_known_chances_have_one_centre_and_larger_parts():
     y, p, f = data()
     chance = np.where(f == 1, 0.45, 0.25)
     chance *= 100 / chance.sum()
-    rows = judged_rows(y, p, f, inclusion=chance)
+    rows = judged_by(y, p, f, inclusion=chance)
     value, cell = np.unique(rows.prediction, return_inverse=True)
     table = rectified_table(rows, cell, value.size)
     x = rectified(*parts(rows), rows.chance)
@@ -108,7 +108,7 @@ def test_equal_chances_say_nearly_what_a_random_subset_says():
 def test_sums_of_clusters_are_of_all_their_rows():
     y, p, f = data()
     cluster = np.arange(300) // 3
-    rows = judged_rows(y, p, f, cluster=cluster)
+    rows = judged_by(y, p, f, cluster=cluster)
     value, cell = np.unique(rows.prediction, return_inverse=True)
     table = rectified_table(rows, cell, value.size)
     assert not table.units_are_rows
@@ -135,7 +135,7 @@ def test_no_judge_beats_four_unseen_errors():
 
 
 def test_one_sample_of_all_rows_has_the_same_sums_and_no_smaller_variance():
-    rows = judged_rows(*data())
+    rows = judged_by(*data())
     value, cell = np.unique(rows.prediction, return_inverse=True)
     two = rectified_table(rows, cell, value.size)
     one = RectifiedRowTable(

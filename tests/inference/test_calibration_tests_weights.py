@@ -164,9 +164,7 @@ def test_classes_are_drawn_with_the_weights_of_their_rows():
     one = cs.calibration_test(label, prob, lens=cs.lenses.one_class(1), measure="ece", sample_weight=w, rng=1)
     assert found.pvalue[1] == pytest.approx(one.pvalue, abs=0.1)  # other draws
     assert found.effective_n == one.effective_n
-    mean = cs.confidence_interval(
-        label, prob, lens="class_wise_mean", method="percentile", sample_weight=w, rng=1
-    )
+    mean = cs.confidence_interval(label, prob, lens="class_wise_mean", method="percentile", sample_weight=w, rng=1)
     assert mean.estimate == pytest.approx(found.statistic.mean())
     for question in (
         lambda: cs.confidence_interval(label, prob, measure="gce", lens="canonical", sample_weight=w),

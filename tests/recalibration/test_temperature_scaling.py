@@ -110,9 +110,7 @@ def test_a_temperature_at_the_end_of_the_range_is_reported(y, end, objective):
     assert recalibrator.temperature_ == pytest.approx(end)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"n_bins": 7, "strategy": "quantile"}, {"lens": "class_wise_max"}]
-)
+@pytest.mark.parametrize("options", [{}, {"n_bins": 7, "strategy": "quantile"}, {"lens": "class_wise_max"}])
 def test_another_objective_is_as_small_as_anywhere_on_a_grid(options):
     fitted = TemperatureScaling(objective="ece", options=options).fit(P, Y)
     reached = cs.estimate(Y, fitted.predict_proba(P), **options)

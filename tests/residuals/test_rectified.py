@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from judged_by import judged_by
 
 import calibstat as cs
-from calibstat.inference.designs.judged.judged_in_order import judged_rows
 from calibstat.inference.designs.judged.rectified_interval import norm_problem
 from calibstat.inference.designs.judged.rectified_rows import RectifiedRows, rectified_table
 from calibstat.measures.kinds.registry import find_measure
@@ -19,7 +19,7 @@ Y = np.where(np.arange(400) < 100, Y, np.nan)
 
 
 def table(**more):
-    rows = judged_rows(Y, P, F, **more)
+    rows = judged_by(Y, P, F, **more)
     value, cell = np.unique(rows.prediction, return_inverse=True)
     return rectified_table(rows, cell, value.size)
 
@@ -57,7 +57,7 @@ def test_blocks_do_not_show(monkeypatch):
 
 @pytest.mark.parametrize("measure", ["ks", "kernel_ce", "smooth_ce", "ece"])
 def test_norms_of_many_are_the_norms_of_each(measure):
-    rows = judged_rows(Y, P, F)
+    rows = judged_by(Y, P, F)
     posed = RectifiedRows.of(norm_problem(rows, find_measure(measure, {})), rows)
     theta = np.random.default_rng(1).standard_normal((5, posed.cells))
     each = [float(posed.interval.norm.value(one)) for one in theta]

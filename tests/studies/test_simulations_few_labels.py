@@ -4,10 +4,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from judged_by import judged_by
 from simulation_files import study_file, study_part
 
 import calibstat as cs
-from calibstat.inference.designs.judged.judged_in_order import judged_rows
 
 few_labels, judges, ends = study_file("few_labels"), study_part("judges"), study_part("rectified_ends")
 
@@ -81,7 +81,7 @@ def test_misses_are_those_of_the_intervals(seed):
         below, above = ends.missed(asked.ends("ks"), truth, 0.05)
         assert (below, above) == (found.low > truth, found.high < truth)
     estimate, low, high = asked.mean
-    rows = judged_rows(few, p, f)
+    rows = judged_by(few, p, f)
     assert estimate == pytest.approx(rows.contribution.sum() / 100)
     assert low < estimate < high
 

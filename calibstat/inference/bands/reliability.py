@@ -28,8 +28,6 @@ from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.cell_limits import limits_of_distances
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
-from calibstat.inference.designs.clustered import Clustered
-from calibstat.inference.designs.independent import Independent
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.class_problems import ClassWiseProblem

@@ -238,7 +238,9 @@ def choose(
     def highs(data: Data) -> Callable[[float], np.ndarray]:
         asked = [problem_of(data, measure) for measure in measures]
         ends = [
-            (Independent if data.unit is None else Clustered)(data).honest_ends(problem, Draws.of(key, problem.measure.draws(n_resamples), n_jobs))
+            (Independent if data.unit is None else Clustered)(data).honest_ends(
+                problem, Draws.of(key, problem.measure.draws(n_resamples), n_jobs)
+            )
             for problem in asked
         ]
         bounds = [problem.measure.bounds for problem in asked]

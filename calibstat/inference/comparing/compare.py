@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, named, Samples
+from calibstat.data.checked_rows import Data, Models, Outcomes, Samples, as_models, named
 from calibstat.data.checks import check_level, is_among, options_of, quoted, short, unknown_name
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens

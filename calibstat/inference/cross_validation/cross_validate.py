@@ -16,12 +16,12 @@ from calibstat.data.retired_words import refuse_retired
 from calibstat.inference.cross_validation.cross_validation_result import CrossValidation, OutOfFold
 from calibstat.inference.cross_validation.feature_rows import count_rows
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator, fit_folds
+from calibstat.inference.cross_validation.given_folds import Splitter, folds_asked
+from calibstat.inference.cross_validation.mixture_predictor import MixturePredictor
 from calibstat.inference.designs.cross_validated import CrossValidated
 from calibstat.inference.designs.folds.fold_interval import METHODS, cross_validated_interval
 from calibstat.inference.designs.folds.fold_test import STRATIFIED, cross_validated_test
 from calibstat.inference.designs.folds.folded_problem import folded_problems, need_error_with_folds
-from calibstat.inference.cross_validation.given_folds import Splitter, folds_asked
-from calibstat.inference.cross_validation.mixture_predictor import MixturePredictor
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions

@@ -78,9 +78,10 @@ class Design(ABC):
         for each in fields(how):
             given = getattr(how, each.name)
             if each.name in self.refuses and not is_among(given, (each.default,)):
+                found = f"={short(given)}" if isinstance(given, str | int) else "="
                 raise ValueError(
                     f"expected rows without {self.word}= beside {each.name}=, because {self.refuses[each.name]}; "
-                    f"found {each.name}={short(given)}"
+                    f"found {each.name}{found}"
                 )
         return how
 
@@ -89,9 +90,12 @@ class Design(ABC):
         return self._method(method, self.test_methods)
 
     def interval_method(self, method: str | None, confidence_level: float) -> str:
-        """Return the method of an interval, the first by default; raise if it or the level is not known."""
+        """Return the method of an interval, the first by default; raise if it or the level is not known.
+
+        The first is what "honest" means for these rows.
+        """
         check_level("confidence_level", confidence_level)
-        return self._method(method, self.interval_methods)
+        return self._method(None if is_among(method, ("honest",)) else method, self.interval_methods)
 
     def _method(self, method: str | None, known: tuple[str, ...]) -> str:
         if method is None:

@@ -14,6 +14,9 @@ def design_of(data: Data) -> Design:
     """Return the design of rows."""
     if data.judged is not None:
         return Judged(data)
-    if data.fold is not None:
-        return CrossValidated(data)
+    return CrossValidated(data) if data.fold is not None else independent(data)
+
+
+def independent(data: Data) -> Independent:
+    """Return the design of rows with an outcome each, by one model: independent rows or clusters."""
     return Independent(data) if data.unit is None else Clustered(data)

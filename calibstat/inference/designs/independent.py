@@ -31,7 +31,9 @@ from calibstat.result import read_only
 
 ONE_CLASS = Null("its probability alone", ("in every row", ", the class is observed with this probability"))
 HONEST = ("honest", "proven")
-NO_CONDITION: Mapping[str, Any] = MappingProxyType({"if_calibrated": None, "condition": "", "void": "", "high_of_calibrated": None})
+NO_CONDITION: Mapping[str, Any] = MappingProxyType(
+    {"if_calibrated": None, "condition": "", "void": "", "high_of_calibrated": None}
+)
 
 
 class Independent(Design):
@@ -140,7 +142,9 @@ class Ends(NamedTuple):
 def need_method(problem: Problem, method: str) -> None:
     """Raise unless a problem has an interval by this method."""
     if not problem.is_one_number:
-        raise ValueError("expected lens 'class_wise_mean' or 'class_wise_max' for an interval, or one_class(k), found 'class_wise'")
+        raise ValueError(
+            "expected lens 'class_wise_mean' or 'class_wise_max' for an interval, or one_class(k), found 'class_wise'"
+        )
     if method not in problem.methods:
         why = problem.why_no_interval if method == "honest" else ""
         why = f", because {why}" if why else ""

@@ -42,6 +42,6 @@ class Judged(Design):
 
     def interval(self, asked: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         rows = judged_rows(self.data)
-        labelled = Independent(rows.data) if rows.unit is None else Clustered(rows.data)
+        labelled = (Independent if rows.unit is None else Clustered)(rows.data)
         labels_only = labelled.interval_of(judged_problem(rows, asked), "honest", confidence_level, draws)
         return rectified_interval(rows, asked, labels_only, confidence_level, draws)

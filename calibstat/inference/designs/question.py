@@ -110,9 +110,7 @@ def _asked(ask: Callable[..., Any], answer: Callable[..., Any], takes: tuple[str
     return asked
 
 
-def rows_of(
-    function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[str, Any]
-) -> Data | Models | Samples:
+def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[str, Any]) -> Data | Models | Samples:
     """Return the rows that a function was given, or make them of outcomes, predictions and words about them."""
     for word, given in about.items():
         if given is not None and word not in function.takes and word in TAKERS:

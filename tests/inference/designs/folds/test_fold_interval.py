@@ -253,11 +253,10 @@ def test_losses_keep_their_refusals():
         ({"measure": "kernel_ce_squared"}, "no interval with folds"),
         ({"measure": "ece", "norm": "l2"}, "no interval with folds"),
         ({"measure": "lower_distance"}, "no interval with folds"),
-        ({"method": "bracket"}, "expected folds= without method="),
-        ({"method": "percentile"}, "expected folds= without method="),
-        ({"reduce": "max"}, "expected folds= without reduce="),
-        ({"learner": "forest"}, "expected a learner, one of any, smooth; found 'forest'"),
-        ({"learner": "smooth", "folds": None}, "expected folds= with method="mirror", found none"),
+        ({"method": "bracket"}, "expected a method of rows with folds=, one of triangle, mirror; found 'bracket'"),
+        ({"method": "percentile"}, "expected a method of rows with folds=, one of triangle, mirror"),
+        ({"lens": "class_wise_max"}, "without lens= and sample_weight="),
+        ({"method": "mirror", "folds": None}, "expected a method, one of honest, proven, .* found 'mirror'"),
     ],
 )
 def test_what_no_study_has_is_refused(asked, found):

@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.inference.designs.folds.folded_problem import (
-    folded_problems,
-    need_defaults_with_folds,
-    of_repeats,
-)
+from calibstat.inference.designs.folds.folded_problem import folded_problems, of_repeats
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws
 
@@ -44,12 +40,6 @@ def test_each_repeat_is_a_problem_with_draws_of_its_own():
     draws = [*of_repeats(Draws.of(1, 99), len(folded))]
     assert draws[0] == Draws.of(1, 99)
     assert draws[1].key != draws[0].key
-
-
-def test_arguments_that_folds_do_not_take():
-    need_defaults_with_folds({"method": ("honest", "honest")})
-    with pytest.raises(ValueError, match="expected folds= without method=, because no study covers both, found 'bca'"):
-        need_defaults_with_folds({"method": ("bca", "honest")})
 
 
 @pytest.mark.parametrize("measure", ["gce", "skce", "canonical_ce"])

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from judged_by import judged_by
 
 import calibstat as cs
 from calibstat.inference.designs.judged.design_check import UNLIKELY, design_note, design_p_value
-from calibstat.inference.designs.judged.judged_in_order import judged_rows
 from calibstat.study import most_rejections
 
 N, LABELS = 300, 80
@@ -26,7 +26,7 @@ def rows_of(seed, choose=None, **more):
         labelled = random.random(N) < chance
     if "inclusion" in more:
         more["inclusion"] = chance
-    return judged_rows(np.where(labelled, y, np.nan), p, f, **more)
+    return judged_by(np.where(labelled, y, np.nan), p, f, **more)
 
 
 def p_values(number, **more):
@@ -64,7 +64,7 @@ def test_what_depends_on_neither_is_not_found():
         p, labelled = random.integers(1, 20, N) / 20, random.permutation(N) < LABELS
         y = (random.random(N) < p) * 1.0
         f = np.where(random.random(N) < np.where(labelled, 0.98, 0.75), y, 1 - y)
-        found.append(design_p_value(judged_rows(np.where(labelled, y, np.nan), p, f), np.uint64(seed)))
+        found.append(design_p_value(judged_by(np.where(labelled, y, np.nan), p, f), np.uint64(seed)))
     assert np.mean(np.array(found) <= 0.1) < 0.3
 
 
@@ -87,8 +87,8 @@ def test_whole_clusters_are_permuted_whole():
     p = np.repeat(random.random(200), 3) * 0.99 + 0.01 * random.random(600)
     y = (random.random(600) < p) * 1.0
     labelled = np.isin(cluster, np.argsort(p[::3] + 6 * random.random(200))[:60])
-    rows = judged_rows(np.where(labelled, y, np.nan), p, y, cluster=cluster)
-    as_rows = judged_rows(np.where(labelled, y, np.nan), p, y)
+    rows = judged_by(np.where(labelled, y, np.nan), p, y, cluster=cluster)
+    as_rows = judged_by(np.where(labelled, y, np.nan), p, y)
     whole, single = plain_p_value(rows, rows.unit), plain_p_value(as_rows, np.arange(600))
     assert design_p_value(rows, np.uint64(3)) == pytest.approx(whole, abs=0.08)
     assert design_p_value(as_rows, np.uint64(3)) == pytest.approx(single, abs=0.08)
@@ -97,7 +97,7 @@ def test_whole_clusters_are_permuted_whole():
 
 def test_predictions_and_answers_that_are_all_alike_say_nothing():
     y = np.where(np.arange(N) < LABELS, np.arange(N) % 2, np.nan)
-    assert design_p_value(judged_rows(y, np.full(N, 0.5), np.full(N, 0.3)), np.uint64(1)) == 1
+    assert design_p_value(judged_by(y, np.full(N, 0.5), np.full(N, 0.3)), np.uint64(1)) == 1
 
 
 def test_results_warn_first():

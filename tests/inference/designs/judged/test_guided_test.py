@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from judged_by import judged_by
 
 import calibstat as cs
 from calibstat.inference.designs.judged.guided_test import direction_of, relatives, smaller_rank
-from calibstat.inference.designs.judged.judged_in_order import judged_rows
 from calibstat.study import most_rejections
 
 N, LABELS, SETS = 400, 60, 150
@@ -38,7 +38,9 @@ def data(seed, judge="right 90 %", wrong=0.0, ties=True, n=N):
 def test_a_calibrated_model_is_rejected_as_seldom_as_promised(judge, ties):
     """150 data sets at 10 %, the false alarm of all ten cells is 1e-3."""
     sets = (data(seed, judge, ties=ties) for seed in range(SETS))
-    found = [cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), **asked(seed)) for seed, (y, p, f) in enumerate(sets)]
+    found = [
+        cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), **asked(seed)) for seed, (y, p, f) in enumerate(sets)
+    ]
     rejected = sum(each.pvalue <= 0.1 for each in found)
     assert rejected <= most_rejections(0.1, SETS, 1e-4)
 
@@ -99,7 +101,7 @@ def test_ranks_by_hand():
 
 def test_the_direction_is_the_gap_of_judge_and_prediction_among_other_rows():
     y, p, f = data(1)
-    rows = judged_rows(y, p, f)
+    rows = judged_by(y, p, f)
     direction = direction_of(rows)
     for v in np.unique(rows.prediction):
         others = ~rows.labelled & (rows.prediction == v)
@@ -116,7 +118,7 @@ def test_answers_on_labelled_rows_do_not_matter():
 
 def test_rows_in_a_cluster_with_a_labelled_one_are_relatives():
     y, p, f, cluster = copies(1)
-    rows = judged_rows(y, p, f, cluster=cluster)
+    rows = judged_by(y, p, f, cluster=cluster)
     held = np.unique(rows.unit[rows.labelled])
     assert (relatives(rows) == (np.isin(rows.unit, held) & ~rows.labelled)).all()
 

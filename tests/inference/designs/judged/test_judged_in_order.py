@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from judged_by import judged_by
 
 import calibstat as cs
-from calibstat.inference.designs.judged.judged_in_order import equivalent_labels, filled, judged_rows
+from calibstat.data.judged_rows import filled
+from calibstat.inference.designs.judged.judged_in_order import equivalent_labels
 
 Y, P = cs.generators.temperature(1.5).sample(300, rng=1)
 F = np.where(np.random.default_rng(1).random(300) < 0.9, Y, 1.0 - Y)
@@ -52,7 +54,9 @@ def test_the_order_of_rows_does_not_show(expected):
     for more in ({"inclusion": chance}, {"cluster": cluster}):
         moved = {name: each[order] for name, each in more.items()}
         asked = cs.confidence_interval(FEW, P, judge=cs.Judge(F), **more, **ASKED).to_dict()
-        assert cs.confidence_interval(FEW[order], P[order], judge=cs.Judge(F[order]), **moved, **ASKED).to_dict() == asked
+        assert (
+            cs.confidence_interval(FEW[order], P[order], judge=cs.Judge(F[order]), **moved, **ASKED).to_dict() == asked
+        )
 
 
 def test_several_models_are_asked_one_by_one(expected):
@@ -143,7 +147,7 @@ def test_equivalent_labels_in_closed_form():
 
 def test_a_judge_that_holds_the_outcomes_is_pointed_out():
     held = np.where(KNOWN, Y, 0.3 + 0.4 * P)
-    assert "may hold the outcomes" in judged_rows(FEW, P, held).odd
+    assert "may hold the outcomes" in judged_by(FEW, P, held).odd
     assert "may hold the outcomes" in cs.confidence_interval(FEW, P, judge=cs.Judge(held), **ASKED).note
-    assert judged_rows(FEW, P, F).odd == ""
-    assert judged_rows(FEW, P, Y * 1.0).odd == ""  # a judge of labels that is right on all rows
+    assert judged_by(FEW, P, F).odd == ""
+    assert judged_by(FEW, P, Y * 1.0).odd == ""  # a judge of labels that is right on all rows

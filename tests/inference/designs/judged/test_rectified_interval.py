@@ -128,8 +128,12 @@ def test_chances_repair_rows_that_were_chosen():
         f = np.where(random.random(2000) < 0.9, y, 1 - y)
         chance = np.where(f == 1, 0.2, 0.05)
         few = np.where(random.random(2000) < chance, y, np.nan)
-        right = cs.confidence_interval(few, p, judge=cs.Judge(f, inclusion=chance), measure="ks", **ASKED | {"rng": seed})
+        right = cs.confidence_interval(
+            few, p, judge=cs.Judge(f, inclusion=chance), measure="ks", **ASKED | {"rng": seed}
+        )
         held += right.low <= TRUTH["ks"] <= right.high
-        taken = cs.confidence_interval(few, p, judge=cs.Judge(np.full(2000, 0.5)), measure="ks", **ASKED | {"rng": seed})
+        taken = cs.confidence_interval(
+            few, p, judge=cs.Judge(np.full(2000, 0.5)), measure="ks", **ASKED | {"rng": seed}
+        )
         wrong += not taken.low <= TRUTH["ks"] <= taken.high
     assert 40 - held <= most_rejections(0.06, 40, 1e-4) < wrong

@@ -4,12 +4,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from judged_by import judged_by
 from plain_few_labels import guesses, score_reach
 from scipy.stats import t
 
 import calibstat as cs
 from calibstat.inference.designs.judged import guess as guess_file
-from calibstat.inference.designs.judged.judged_in_order import JudgedRows, judged_rows
+from calibstat.inference.designs.judged.judged_in_order import JudgedRows
 from calibstat.inference.designs.judged.rectified_means import RectifiedLosses
 from calibstat.study import most_rejections
 
@@ -66,7 +67,7 @@ def test_intervals_are_the_plain_formulas(measure, seed):
 
 def test_the_share_is_of_the_variance_of_the_losses():
     y, p, f = data()
-    rows = judged_rows(y, p, f)
+    rows = judged_by(y, p, f)
     found = cs.confidence_interval(y, p, judge=cs.Judge(f), measure="brier", rng=1)
     chosen, g = rows.labelled, rows.guess.outcome
     loss, at_guess = (
@@ -107,7 +108,7 @@ def test_the_truth_is_held_whatever_the_judge():
         below = above = 0
         for seed in range(100):
             y, p, f = data([seed, 5], n=1000, hit=hit)
-            low, high, _ = RectifiedLosses.of(BRIER, judged_rows(y, p, f)).ends(0.05, None)
+            low, high, _ = RectifiedLosses.of(BRIER, judged_by(y, p, f)).ends(0.05, None)
             below, above = below + (low > truth), above + (high < truth)
             taken = cs.confidence_interval(f, p, measure="brier", rng=1) if seed < 10 and hit == 0.0 else None
             wrong += taken is not None and not taken.low <= truth <= taken.high

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from judged_by import judged_by
 
 import calibstat as cs
-from calibstat.inference.designs.judged.judged_in_order import judged_rows
 from calibstat.inference.designs.judged.rectified_interval import norm_problem
 from calibstat.inference.designs.judged.rectified_rows import RectifiedRows
 from calibstat.measures.kinds.registry import find_measure
@@ -22,7 +22,7 @@ def data(seed, n=600, labels=100, hit=0.9, ties=True):
 
 
 def posed(y, p, f, measure="ece", **more):
-    rows = judged_rows(y, p, f, **more)
+    rows = judged_by(y, p, f, **more)
     return RectifiedRows.of(norm_problem(rows, find_measure(measure, {"n_bins": 1} if measure == "ece" else {})), rows)
 
 
