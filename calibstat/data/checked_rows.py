@@ -119,8 +119,8 @@ class Data:
         labels: ArrayLike | None = None,
         pos_label: object = None,
     ) -> None:
-        clusters = None if cluster is None else given_clusters(cluster)
-        cluster, self.unseen = (None, None) if clusters is None else (clusters.labels, clusters.unseen)
+        clusters = given_clusters(cluster)
+        cluster, self.unseen = clusters.labels, clusters.unseen
         for name, given in (("sample_weight", sample_weight), ("cluster", cluster), ("folds", folds)):
             check_row_names(y_true, given, ("y_true", name))
         self.judged: JudgedColumns | None = None
@@ -302,14 +302,14 @@ class Models(Mapping[str, Data]):
         models = named_models(y_prob)
         if models is None:
             raise no_models(y_prob)
-        clusters = None if cluster is None else given_clusters(cluster)
-        check_row_names(y_true, None if clusters is None else clusters.labels, ("y_true", "cluster"))
+        clusters = given_clusters(cluster)
+        check_row_names(y_true, clusters.labels, ("y_true", "cluster"))
         labels = labels_or_positive(labels, pos_label)
         rows: dict[str, Any] = {"sample_weight": sample_weight, "lens": lens, "labels": labels, "folds": folds}
-        rows |= {"judge": judge, "cluster": None if judge is None else clusters}
+        rows |= {"judge": judge, "cluster": None if judge is None else cluster}
         self._data: dict[str, Data] = named(lambda prob: Data(y_true, prob, **rows), models)
         self.counted: CountedRows | None = None
-        if clusters is not None and judge is None:  # which all models share
+        if clusters.labels is not None and judge is None:  # which all models share
             unit = as_clusters(clusters.labels, self.first.n)
             for each in self.values():
                 each.take_clusters(unit)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from calibstat.data.checks import calls_within, is_among, short
@@ -35,17 +37,17 @@ class Clusters:
     Clusters(3 labels, unseen='rows')
     """
 
-    def __init__(self, labels: object, *, unseen: str = "clusters") -> None:
+    def __init__(self, labels: Any, *, unseen: str = "clusters") -> None:
         if not is_among(unseen, UNSEEN):
             raise ValueError(f"expected unseen 'clusters' or 'rows', found {short(unseen)}")
         self.labels, self.unseen = labels, unseen
 
     def __repr__(self) -> str:
-        return f"Clusters({np.size(self.labels):,} labels, unseen={self.unseen!r})"  # type: ignore[arg-type]
+        return f"Clusters({np.size(self.labels):,} labels, unseen={self.unseen!r})"
 
 
 def given_clusters(cluster: object) -> Clusters:
-    """Return an argument `cluster` with all that may be said of clusters."""
+    """Return an argument `cluster`, also None, with all that may be said of clusters."""
     return cluster if isinstance(cluster, Clusters) else Clusters(cluster)
 
 

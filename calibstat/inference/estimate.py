@@ -62,7 +62,7 @@ class Estimate(Protocol):
     __name__: str
 
     @overload
-    def __call__(
+    def __call__(  # type: ignore[overload-overlap]
         self,
         y_true: OneModel,
         y_prob: ArrayLike | None = None,
@@ -72,7 +72,7 @@ class Estimate(Protocol):
         **options: Unpack[RowsAndOptions],
     ) -> np.ndarray: ...
     @overload
-    def __call__(
+    def __call__(  # type: ignore[overload-overlap]
         self,
         y_true: OneModel,
         y_prob: ArrayLike | None = None,

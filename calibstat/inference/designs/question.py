@@ -31,7 +31,7 @@ class Question(Protocol[P, R_co]):
     """A function that takes outcomes and predictions, `Data` or `Models`, and then arguments of its own."""
 
     @overload
-    def __call__(
+    def __call__(  # type: ignore[overload-overlap]  # rows that have no predictions
         self, y_true: OneModel, y_prob: ArrayLike | None = None, *places: P.args, **arguments: P.kwargs
     ) -> R_co: ...
     @overload
