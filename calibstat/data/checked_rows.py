@@ -106,6 +106,8 @@ class Data:
     True
     """
 
+    design: Any = None  # of a class of rows from outside, see tests/extending: the design that answers
+
     def __init__(
         self,
         y_true: ArrayLike | Sample | Predictions,
