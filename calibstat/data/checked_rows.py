@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.calibration_map import CalibrationMap
-from calibstat.data.checks import TAKE_FOLDS, described, refuse_unknown, short
+from calibstat.data.checks import TAKE_FOLDS, UnknownOption, described, refuse_unknown, short
 from calibstat.data.clusters import Clusters, as_clusters, given_clusters
 from calibstat.data.engines.counted_rows import CountedRows, counted_rows
 from calibstat.data.folds_of_rows import ONE_EVENT, columns_of_folds, need_clusters_in_folds, numbered_folds
 from calibstat.data.given_rows import GivenRows
 from calibstat.data.judged_rows import Judge, JudgedColumns
 from calibstat.data.labels import check_row_names, labels_or_positive
-from calibstat.data.lenses import AnyLens
+from calibstat.data.lenses import AnyLens, find_lens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
 from calibstat.data.observations import Observations
 from calibstat.data.predictions import Predictions
@@ -186,7 +186,7 @@ class Data:
 
     def asked_through(self, lens: AnyLens) -> Data:
         """Return the rows as a question sees them through its lens; raise if they have another, or take none."""
-        if lens is None or lens == self.lens:
+        if lens is None or (self.lens is not None and find_lens(lens) == find_lens(self.lens)):
             return self
         if self.lens is not None:
             raise ValueError(f"expected one lens, found lens={lens} beside cs.Data with lens={self.lens}")
@@ -454,6 +454,8 @@ def named(ask: Callable[[Any], Any], models: Mapping[str, Any]) -> dict[str, Any
             answers[name] = ask(each)
         except RowsError as error:
             raise RowsError(*error.args, f" (of {short(name, 40)})") from error
+        except UnknownOption:  # of all models alike
+            raise
         except ValueError as error:
             raise ValueError(f"{error} (of {short(name, 40)})") from error
     return answers

@@ -95,10 +95,10 @@ def test_lazy_frames_are_told_to_be_collected():
                 ask()
 
 
-def test_reliability_calls_the_level_otherwise():
-    with pytest.raises(TypeError, match="found 'confidence_level'; use level="):
-        cs.reliability([0, 1] * 10, P, confidence_level=0.9)
-    with pytest.raises(ValueError, match="found 'level'; use confidence_level="):
+def test_intervals_and_bands_call_the_level_alike():
+    with pytest.raises(ValueError, match=r"expected confidence_level=\.\.\. for reliability, found level=0\.9"):
+        cs.reliability([0, 1] * 10, P, level=0.9)
+    with pytest.raises(ValueError, match=r"expected confidence_level=\.\.\. for confidence_interval, found level=0\.9"):
         cs.confidence_interval([0, 1] * 10, P, level=0.9)
 
 

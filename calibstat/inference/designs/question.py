@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers
 from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel, Outcomes, Samples, named
-from calibstat.data.checks import UnknownOption, refuse_unknown
+from calibstat.data.checks import UnknownOption, arguments_of, short, unknown_argument
 from calibstat.data.models import Predicted, named_models
 from calibstat.data.retired_words import refuse_retired
 
@@ -85,29 +85,42 @@ def question_of_all(
 
 
 def _asked(ask: Callable[..., Any], answer: Callable[..., Any], takes: tuple[str, ...], because: str) -> Any:
-    own = [*inspect.signature(ask).parameters.values()][1:]
+    signature = inspect.signature(ask)
+    own = [*signature.parameters.values()][1:]
     names = [each.name for each in own if each.kind is not each.VAR_KEYWORD]
-    arguments_of_all = ["y_true", "y_prob", *names]
+    by_place = sum(each.kind is each.POSITIONAL_OR_KEYWORD for each in own)
+    known = ["y_true", "y_prob", *names, *(word for word in takes if word in WORDS), "labels", "pos_label"]
     takes_options = "Options" in str(own[-1].annotation)
 
     @wraps(ask)
     def asked(y_true: Any, y_prob: Any = None, *places: Any, **arguments: Any) -> Any:
         refuse_retired(ask.__name__, arguments, names)
+        if len(places) > by_place:
+            raise _too_many_places(asked, by_place + 2, places[by_place])
         about = {word: arguments.pop(word) for word in WORDS.intersection(arguments)}
         rows = rows_of(asked, y_true, y_prob, arguments.get("lens"), about)
-        if not takes_options:
-            refuse_unknown(asked, [name for name in arguments if name not in names])
+        if unknown := [name for name in arguments if name not in names and not takes_options]:
+            raise unknown_argument(ask.__name__, unknown[0], known)
         try:
             return answer(rows, *places, **arguments)
         except UnknownOption as error:
             if error.name not in arguments:
                 raise
-            raise UnknownOption(error.what, error.name, error.known, arguments_of_all, ask.__name__) from None
+            raise UnknownOption(error.what, error.name, error.known, known, ask.__name__) from None
 
     outcomes = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
                 for name, default in (("y_true", inspect.Parameter.empty), ("y_prob", None))]  # fmt: skip
-    vars(asked).update(__signature__=inspect.Signature([*outcomes, *own]), takes=takes, because=because)
+    takes += ("lens",) * ("lens" in names)
+    vars(asked).update(__signature__=signature.replace(parameters=[*outcomes, *own]), takes=takes, because=because)
     return asked
+
+
+def _too_many_places(function: Any, most: int, found: object) -> TypeError:
+    names = arguments_of(function)
+    return TypeError(
+        f"expected arguments of {function.__name__} by name beside {', '.join(names[:most])}: {', '.join(names[most:])}; "
+        f"found {short(found)} without a name"
+    )
 
 
 def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[str, Any]) -> Data | Models | Samples:
@@ -124,13 +137,13 @@ def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[s
     for name, given in {"y_prob": y_prob, **about}.items():
         if given is not None:
             raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
-    for word in y_true.words:
+    for word in (*y_true.words, *("lens",) * (y_true.lens is not None)):
         if word not in function.takes:
             raise _not_taken(function, word)
     return y_true.asked_through(lens)
 
 
 def _not_taken(function: Any, word: str) -> ValueError:
-    why = function.because or f"which takes none; {', '.join(TAKERS[word])} do"
-    why = f"because {why}" if function.because else why
+    why = f"which takes none; {', '.join(TAKERS[word])} do" if word in TAKERS else "which takes none"
+    why = f"because {function.because}" if function.because and word in TAKERS else why
     return ValueError(f"expected rows without {word}= for {function.__name__}, {why}; found one")

@@ -55,8 +55,8 @@ class ModelsOfFolds(Folds):
 
     def premises(self, result: CalibrationTestResult | ConfidenceInterval) -> str:
         assert isinstance(result, ConfidenceInterval)
-        low, high = settled(result.low), settled(result.high)
-        bound = f"at most {high:.4g}" if result.low <= 0 else f"between {low:.4g} and {high:.4g}"
+        bound = f"{settled(result.high):.4g}"
+        bound = f"at most {bound}" if result.low <= 0 else f"between {settled(result.low):.4g} and {bound}"
         level = level_text(result.confidence_level)
         return f"With {level} confidence the {_what(result.method)} is {bound}. {result.scope}\n"
 

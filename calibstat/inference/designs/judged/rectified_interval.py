@@ -69,8 +69,8 @@ class RectifiedLabels(LabelledRows):
         )
 
     def beside(self, interval: ConfidenceInterval) -> str:
-        low, high = settled(self.labels_only.low), settled(self.labels_only.high)
-        return f": {self}. Labels alone: [{low:.4g}, {high:.4g}].\n{self.worth}\n"
+        only = self.labels_only
+        return f": {self}. Labels alone: [{settled(only.low):.4g}, {settled(only.high):.4g}].\n{self.worth}\n"
 
 
 def rectified_interval(
