@@ -21,7 +21,7 @@ class Given(Enum):
         "number of rows and of events at each prediction"
     )
     PROXY = (
-        "; where few rows have an outcome, confidence_interval and calibration_test take a judge's answers as proxy="
+        "; where few rows have an outcome, confidence_interval and calibration_test take a judge's answers: judge=cs.Judge(answers)"
     )
 
     def __str__(self) -> str:
