@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import Data, Models, as_models, by_labels_alone
+from calibstat.data.checked_rows import Data, GivenRows, Models, as_models, by_labels_alone
 from calibstat.data.checks import check_level, quoted, short
-from calibstat.data.given_rows import GivenRows
 from calibstat.data.rows_error import RowsError
 from calibstat.monitoring.brier_status import BrierStatus
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_names

@@ -9,7 +9,7 @@ import pytest
 from quick_report import quick_report
 
 import calibstat as cs
-from calibstat.data import checked_rows, given_rows
+from calibstat.data import checked_rows
 
 Y, P = cs.generators.temperature(2).sample(120, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(90, rng=1)
@@ -182,9 +182,10 @@ def counted(monkeypatch, ask):
     """How often rows are checked while something is asked."""
     calls = []
     for name in CHECKS:
-        place = checked_rows if name == "as_clusters" else given_rows
-        check = getattr(place, name)
-        monkeypatch.setattr(place, name, lambda *rows, check=check, name=name: [calls.append(name), check(*rows)][1])
+        check = getattr(checked_rows, name)
+        monkeypatch.setattr(
+            checked_rows, name, lambda *rows, check=check, name=name: [calls.append(name), check(*rows)][1]
+        )
     ask()
     return calls
 

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers
 from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel, Outcomes, Samples, named
 from calibstat.data.checks import UnknownOption, arguments_of, short, unknown_argument
 from calibstat.data.models import Predicted, named_models
-from calibstat.data.retired_words import refuse_retired
+from calibstat.data.retired_words import RETIRED, refuse_retired
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,12 +64,7 @@ def question(*takes: str, because: str = "") -> Callable[[Callable[Concatenate[D
     """
 
     def decorated(ask: Callable[Concatenate[Data, P], R]) -> Question[P, R]:
-        def answer(rows: Any, *places: Any, **arguments: Any) -> Any:
-            if isinstance(rows, Models):
-                return Answers(named(lambda data: ask(data, *places, **arguments), rows))
-            return ask(rows, *places, **arguments)
-
-        return _asked(ask, answer, takes, because)
+        return _asked(ask, takes, because, each=True)
 
     return decorated
 
@@ -79,22 +75,24 @@ def question_of_all(
     """Let a function of `Data`, `Models` or `Samples` take outcomes and predictions too; words as of `question`."""
 
     def decorated(ask: Callable[Concatenate[Any, P], R]) -> QuestionOfAll[P, R]:
-        return _asked(ask, ask, takes, because)
+        return _asked(ask, takes, because, each=False)
 
     return decorated
 
 
-def _asked(ask: Callable[..., Any], answer: Callable[..., Any], takes: tuple[str, ...], because: str) -> Any:
+def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: str, *, each: bool) -> Any:
+    """Return the function of outcomes and predictions; `each` says that it is asked about each model by itself."""
     signature = inspect.signature(ask)
     own = [*signature.parameters.values()][1:]
-    names = [each.name for each in own if each.kind is not each.VAR_KEYWORD]
-    by_place = sum(each.kind is each.POSITIONAL_OR_KEYWORD for each in own)
+    names = [one.name for one in own if one.kind is not one.VAR_KEYWORD]
+    by_place = sum(one.kind is one.POSITIONAL_OR_KEYWORD for one in own)
     known = ["y_true", "y_prob", *names, *(word for word in takes if word in WORDS), "labels", "pos_label"]
     takes_options = "Options" in str(own[-1].annotation)
 
     @wraps(ask)
     def asked(y_true: Any, y_prob: Any = None, *places: Any, **arguments: Any) -> Any:
-        refuse_retired(ask.__name__, arguments, names)
+        if RETIRED.keys() & arguments.keys():
+            refuse_retired(ask.__name__, arguments, names)
         if len(places) > by_place:
             raise _too_many_places(asked, by_place + 2, places[by_place])
         about = {word: arguments.pop(word) for word in WORDS.intersection(arguments)}
@@ -102,7 +100,9 @@ def _asked(ask: Callable[..., Any], answer: Callable[..., Any], takes: tuple[str
         if unknown := [name for name in arguments if name not in names and not takes_options]:
             raise unknown_argument(ask.__name__, unknown[0], known)
         try:
-            return answer(rows, *places, **arguments)
+            if each and isinstance(rows, Models):
+                return Answers(named(lambda data: ask(data, *places, **arguments), rows))
+            return ask(rows, *places, **arguments)
         except UnknownOption as error:
             if error.name not in arguments:
                 raise
@@ -131,7 +131,8 @@ def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[s
     if not isinstance(y_true, Data | Models):
         if "samples" in function.takes and y_prob is None and isinstance(y_true, Mapping):
             return Samples(y_true, lens=lens, **about)
-        make: Callable[..., Data | Models] = Data if named_models(y_prob) is None else Models
+        is_one = isinstance(y_prob, np.ndarray) or named_models(y_prob) is None  # an array is of one, and most give it
+        make: Callable[..., Data | Models] = Data if is_one else Models
         return make(y_true, y_prob, lens=lens, **about)
     kind = f"cs.{type(y_true).__name__}"
     for name, given in {"y_prob": y_prob, **about}.items():

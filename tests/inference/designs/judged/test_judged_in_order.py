@@ -136,7 +136,7 @@ def test_a_bad_outcome_or_prediction_is_named_at_its_own_row():
 
 
 def test_missing_outcomes_are_filled_and_told_apart():
-    outcome, labelled = filled([1, None, 0, np.nan])
+    outcome, labelled = filled([1, None, 0, np.nan], cs.Judge([1] * 4))
     assert outcome.tolist() == [1, 1, 0, 1]
     assert labelled.tolist() == [True, False, True, False]
 
