@@ -259,8 +259,7 @@ class Data:
         self.seen()  # raises now if the rows are wrong
         self.unit: np.ndarray | None = None
         self.fold = None if label is None else self._numbered(label)
-        more: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
-        self.further = tuple(Data(y_true, prob, folds=label, **more) for prob, label in further)
+        self.further = tuple(Data(y_true, prob, folds=label, labels=labels) for prob, label in further)
         if len({int(each.fold.max()) for each in self.repeats if each.fold is not None}) > 1:
             raise ValueError("expected the same number of folds in each repeat, found different ones")
         if cluster is not None:
@@ -422,18 +421,19 @@ class Models(Mapping[str, Data]):
         models = named_models(y_prob)
         if models is None:
             raise no_models(y_prob)
-        clusters = cluster if isinstance(cluster, Clusters) else Clusters(cluster)
-        check_row_names(y_true, clusters.labels, ("y_true", "cluster"))
+        of_rows: Any = cluster.labels if isinstance(cluster, Clusters) else cluster
+        unseen = cluster.unseen if isinstance(cluster, Clusters) else UNSEEN[0]
+        check_row_names(y_true, of_rows, ("y_true", "cluster"))
         labels = labels_or_positive(labels, pos_label)
         rows: dict[str, Any] = {"sample_weight": sample_weight, "lens": lens, "labels": labels, "folds": folds}
         rows |= {"judge": judge, "cluster": None if judge is None else cluster}
         self._data: dict[str, Data] = named(lambda prob: Data(y_true, prob, **rows), models)
         self.counted: CountedRows | None = None
-        if clusters.labels is not None and judge is None:  # which all models share
-            unit = as_clusters(clusters.labels, self.first.n)
+        if of_rows is not None and judge is None:  # which all models share
+            unit = as_clusters(of_rows, self.first.n)
             for each in self.values():
                 each.take_clusters(unit)
-                each.unseen = clusters.unseen
+                each.unseen = unseen
 
     @classmethod
     def from_counts(cls, y_true: ArrayLike, y_prob: Mapping[str, ArrayLike], count: ArrayLike) -> Models:

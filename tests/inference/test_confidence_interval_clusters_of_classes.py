@@ -83,7 +83,7 @@ def test_what_is_refused():
             cs.confidence_interval(Y, P, measure="ece", cluster=CLUSTER, **MEAN, **rows, **DRAWN)
     with pytest.raises(ValueError, match=r"honest interval with clusters .* because few clusters .* over all signs"):
         cs.confidence_interval(Y, P, measure="canonical_ce", cluster=CLUSTER, **DRAWN)
-    with pytest.raises(ValueError, match="expected lens 'class_wise_mean' or 'class_wise_max' for a test with clusters"):
+    with pytest.raises(ValueError, match="lens 'class_wise_mean' or 'class_wise_max' for a test with clusters"):
         cs.calibration_test(Y, P, measure="ks", lens="class_wise", cluster=CLUSTER)
     with pytest.raises(
         ValueError, match=r"no test with clusters is known for omnibus, .* not of several; there is one"

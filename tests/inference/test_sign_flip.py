@@ -207,7 +207,7 @@ def test_what_is_refused(options, message):
 
 def test_each_class_has_no_test_with_clusters():
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(120, rng=1)
-    with pytest.raises(ValueError, match="expected lens 'class_wise_mean' or 'class_wise_max' for a test with clusters"):
+    with pytest.raises(ValueError, match="lens 'class_wise_mean' or 'class_wise_max' for a test with clusters"):
         cs.calibration_test(label, prob, lens="class_wise", cluster=np.arange(120) // 3)
     assert str(cs.calibration_test(label, prob, cluster=np.arange(120) // 3, rng=1).lens) == "lens top_label"
 
