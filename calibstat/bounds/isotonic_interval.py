@@ -291,10 +291,8 @@ def _best(
     over the predictions: the best so far for each value of the last, without and with an f above `at_least`. Values
     with an f above `at_most` are below `first` or above `last`, which rise with the predictions.
     """
-    below = np.full(grid.size, -np.inf)
-    below_squares = np.zeros(grid.size)
-    above = np.full(grid.size, -np.inf)
-    above_squares = np.zeros(grid.size)
+    below, above = np.full(grid.size, -np.inf), np.full(grid.size, -np.inf)
+    below_squares, above_squares = np.zeros(grid.size), np.zeros(grid.size)
     below[0] = 0.0
     above[0] = 0.0 if at_least < 0.0 else -np.inf
     largest, squares, total = np.empty(grid.size), np.empty(grid.size), np.empty(grid.size)
