@@ -168,45 +168,21 @@ def run(
     if not isinstance(question, str) or question not in QUESTIONS:
         raise ValueError(f"expected a question, one of {', '.join(QUESTIONS)}; found {short(question)}")
     kind = QUESTIONS[question]
-    if methods is not None and (isinstance(methods, str) or not isinstance(methods, Sequence)):
-        raise ValueError(f"expected a sequence of methods, found {short(methods)}")
-    chosen = kind.method_choices[:1] if methods is None else tuple(methods)
-    for method in chosen:
-        if method not in kind.method_choices:
-            allowed = ", ".join(map(repr, kind.method_choices))
-            raise ValueError(f"expected a method of question {question!r}, one of {allowed}; found {method!r}")
-    several = isinstance(n, Sequence | np.ndarray) and not isinstance(n, str | bytes) and np.ndim(n) > 0
-    rows: list[Any] = list(n) if several else [n]  # type: ignore[arg-type]
-    for k in rows:
-        check_whole("n", k)
-    check_whole("seed", seed, 0)
-    if not is_whole(replicates):
-        raise ValueError(f"expected at least 1 replicate, found {short(replicates)}")
-    check_whole("n_resamples", n_resamples)
-    if level is not None:
-        check_level("level", level)
-    if n_jobs is not None:
-        check_jobs(n_jobs)
+    chosen, rows = _chosen_methods(kind, methods), _numbers_of_rows(n)
+    _check_numbers(seed, replicates, n_resamples, level, n_jobs)
     if not isinstance(generators, Mapping):
         raise ValueError(f"expected generators, a mapping from label to generator, found {short(generators)}")
     generators = {label: _as_generator(label, generator, store) for label, generator in generators.items()}
     named = asked_measures(measures)
-    given: dict[str, Any] = {} if target is None else {"target": _target(target)}
-    if not isinstance(same_rows, bool):
-        raise ValueError(f"expected same_rows True or False, found {short(same_rows)}")
-    given |= {} if same_rows else {"same_rows": False}
-    for name in given:
-        takes = [each for each, asked in QUESTIONS.items() if name in {field.name for field in fields(asked)}]
-        if question not in takes:
-            raise ValueError(f"expected {name} only of question {', '.join(takes)}; found it of {question!r}")
+    given = _further(question, target, same_rows)
     for what, entries in (("generator", generators), ("n", rows), ("measure", named), ("method", chosen)):
         if not len(entries):
             raise ValueError(f"expected at least one {what}, found none")
     query = kind(
         generators=generators,
-        n=[int(k) for k in rows],
+        n=rows,
         measures=named,
-        methods=list(chosen),
+        methods=chosen,
         replicates=int(replicates),
         n_resamples=n_resamples,
         level=kind.default_level if level is None else level,
@@ -218,6 +194,58 @@ def run(
         warnings.warn(query.note, RuntimeWarning, stacklevel=2)
     for trial in _trials(query.generators):
         query.attempt(trial)  # raises before the run if the question cannot be answered
+    return pd.DataFrame(query.rows(_answers(query, seed, store, n_jobs)))
+
+
+def _chosen_methods(kind: type[Question], methods: object) -> list[str]:
+    """Return the methods asked for, by default the first that a question has."""
+    if methods is None:
+        return list(kind.method_choices[:1])
+    if isinstance(methods, str) or not isinstance(methods, Sequence):
+        raise ValueError(f"expected a sequence of methods, found {short(methods)}")
+    for method in methods:
+        if method not in kind.method_choices:
+            allowed = ", ".join(map(repr, kind.method_choices))
+            raise ValueError(f"expected a method of question {kind.name!r}, one of {allowed}; found {method!r}")
+    return list(methods)
+
+
+def _numbers_of_rows(n: Any) -> list[int]:
+    """Return the numbers of rows as a list."""
+    several = isinstance(n, Sequence | np.ndarray) and not isinstance(n, str | bytes) and np.ndim(n) > 0
+    rows = list(n) if several else [n]
+    for k in rows:
+        check_whole("n", k)
+    return [int(k) for k in rows]
+
+
+def _check_numbers(seed: object, replicates: object, n_resamples: object, level: Any, n_jobs: int | None) -> None:
+    """Raise unless the numbers of a study are what they have to be."""
+    check_whole("seed", seed, 0)
+    if not is_whole(replicates):
+        raise ValueError(f"expected at least 1 replicate, found {short(replicates)}")
+    check_whole("n_resamples", n_resamples)
+    if level is not None:
+        check_level("level", level)
+    if n_jobs is not None:
+        check_jobs(n_jobs)
+
+
+def _further(question: str, target: object, same_rows: object) -> dict[str, Any]:
+    """Return the arguments that only some questions take; raise if this one does not take those that are given."""
+    given: dict[str, Any] = {} if target is None else {"target": _target(target)}
+    if not isinstance(same_rows, bool):
+        raise ValueError(f"expected same_rows True or False, found {short(same_rows)}")
+    given |= {} if same_rows else {"same_rows": False}
+    for name in given:
+        takes = [each for each, asked in QUESTIONS.items() if name in {field.name for field in fields(asked)}]
+        if question not in takes:
+            raise ValueError(f"expected {name} only of question {', '.join(takes)}; found it of {question!r}")
+    return given
+
+
+def _answers(query: Question, seed: int, store: str | Path | None, n_jobs: int | None) -> Any:
+    """Return the answers of all cells of a grid, those that the store has from there."""
     kept = None if store is None else Store(store, _description(query, seed), query.columns)
     cells = Cells(
         query.groups,
@@ -230,8 +258,7 @@ def run(
         query.modules,
     )
     with nullcontext() if kept is None else kept.locked():
-        answers = compute(cells, kept, n_jobs, question)
-    return pd.DataFrame(query.rows(answers))
+        return compute(cells, kept, n_jobs, query.name)
 
 
 def _as_generator(label: str, generator: Any, store: Any) -> Any:
