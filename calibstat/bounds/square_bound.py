@@ -275,7 +275,7 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 class _Added:
-    """What each row adds to the sum of the signed squared errors, before its unit is known.
+    """The terms that each row adds to the sum of the signed squared errors.
 
     `added` is what it adds in its pairs with all rows of other units, `same` what it would add with its own unit, and
     `size` the sum of their terms without sign. `skew` and `noise` are of what it adds, by its predictions.
