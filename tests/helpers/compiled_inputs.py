@@ -257,7 +257,7 @@ INPUTS = {
     "bounds.joint_moments._prefixes": lambda: (
         *(TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float), np.linspace(0, 1, UNITS.max() + 1)),
     ),
-    "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, np.zeros((11, 20))),
+    "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, (False, False, 0.5), np.zeros((11, 20))),
     "measures.smooth_ce._on_grid": lambda: (VALUE, RESIDUAL),
     "measures.smooth_ce._largest_sum": lambda: (np.sin(np.arange(65.0)), np.abs(np.cos(np.arange(65.0))), 2),
     "monitoring.directions._log_likelihood_ratios": lambda: (
@@ -398,17 +398,17 @@ INPUTS = {
     "classical.t_cal.debiased_squares": lambda: (
         *(np.array([0, 0, 2]), np.array([M, 2, M]), np.array([0, 1, 3]), VALUE, COUNT, POSITIVES, np.zeros(2)),
     ),
-    "measures.skce._row": lambda: (COLUMNS, DEVIATIONS, 12, 2, True, True, 0.5, np.empty(10)),
-    "measures.skce._row: Laplace kernel": lambda: (COLUMNS, DEVIATIONS, 12, 2, False, True, 0.5, np.empty(10)),
-    "measures.skce._row: of total variation": lambda: (COLUMNS, DEVIATIONS, 12, 2, False, False, 0.5, np.empty(10)),
+    "measures.skce._row": lambda: (COLUMNS, DEVIATIONS, 12, 2, (True, True, 0.5), np.empty(10)),
+    "measures.skce._row: Laplace kernel": lambda: (COLUMNS, DEVIATIONS, 12, 2, (False, True, 0.5), np.empty(10)),
+    "measures.skce._row: of total variation": lambda: (COLUMNS, DEVIATIONS, 12, 2, (False, False, 0.5), np.empty(10)),
     "measures.skce._begin": lambda: (3, 300),
-    "measures.skce._add_pairs": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, 0, 2, np.zeros(2)),
+    "measures.skce._add_pairs": lambda: (COLUMNS, DEVIATIONS, 9, (False, False, 0.5), 0, 2, np.zeros(2)),
     "measures.skce._add_matched": lambda: (
-        *(COLUMNS, DEVIATIONS, np.arange(60, dtype=np.uint8).reshape(3, 20) // 2 % 3, 9, False, True, 0.5),
+        *(COLUMNS, DEVIATIONS, np.arange(60, dtype=np.uint8).reshape(3, 20) // 2 % 3, 9, (False, True, 0.5)),
         *(0, 2, np.zeros(3)),
     ),
     "measures.skce._agreeing": lambda: (np.arange(9), np.arange(9, dtype=np.uint8) % 2, np.uint8(1)),
-    "measures.skce._add_smoothed": lambda: (COLUMNS, 9, False, False, 0.5, 0, 2, np.zeros((3, 20))),
+    "measures.skce._add_smoothed": lambda: (COLUMNS, 9, (False, False, 0.5), 0, 2, np.zeros((3, 20))),
     "resampling.row_sums._add_rows": lambda: (
         *(np.arange(30, dtype=np.uint8).reshape(5, 6) % 4, np.array([0, 2, 2, 1, 2, 0]), np.linspace(-1, 1, 6)),
         np.zeros((5, 3)),
