@@ -64,17 +64,14 @@ class Simulator:
             every way to cut `n` rows into clusters is equally likely; one of half of the rows beside others of equal
             sizes; or the size of each, which add up to `n`.
         share : float or sequence of float
-            The probability that the outcomes of a cluster are alike: one uniform number u decides all of them. The
-            outcome is 1 where u is below the probability of outcome 1 given the prediction; of K classes it is the
-            first class at which the cumulative probabilities, in the order of the classes, exceed u. One for all
-            clusters, or for each its own.
+            The probability that the outcomes of a cluster are alike: one uniform number decides all of them. One for
+            all clusters, or for each its own.
         alike : float or sequence of float
             The probability that all rows of a cluster have one prediction, likewise; by default predictions
             are independent.
         weights : {"independent", "related", "determined"} or Weights, optional
-            Weights of rows. "independent" ones are exponential variables, "related" ones are such variables times
-            exp(p) of the predicted probability of the last class and a factor from 1, of the first class, to 2, of
-            the last; "determined" ones are these two factors alone. `calibstat.generators.Weights` makes others.
+            Weights of rows: exponential variables, such variables times factors of prediction and outcome, or these
+            factors alone. `calibstat.generators.Weights` makes others. They do not change how rows are drawn.
 
         Returns
         -------
@@ -96,14 +93,8 @@ class Simulator:
         Notes
         -----
         In clusters, each row alone has exactly the distribution of a row without them, whatever `size`, `share` and
-        `alike` are, and clusters are independent. So `truth` holds. Of two rows with alike outcomes and
-        probabilities f and g of outcome 1, both have it with probability min(f, g), which is as often as it can be.
-        The order of the classes matters: alike classes that are next to each other occur together more often.
-
-        Weights do not change how rows are drawn. With weights that depend on prediction or outcome, weighted estimates
-        have another limit than `truth`: the truth of `reweighted`, or `reweighted_classes`.
-
-        Rows are the same with and without `weights`, and predictions with and without clusters, if `alike` is 0.
+        `alike` are, and clusters are independent. So `truth` holds. Rows are the same with and without `weights`, and
+        predictions with and without clusters, if `alike` is 0.
 
         Examples
         --------

@@ -171,21 +171,18 @@ def power(
         The predictions, or a pilot of them; outcomes in a `Sample` or in `Predictions` are not looked at. With a
         generator of `calibstat.generators`, `n` is needed.
     alternative : str, mapping, generator, callable or array_like
-        What is true: ``"temperature=1.4"`` or ``{"temperature": 1.4, "shift": 0.3}`` (the logit of the true probability
-        is the prediction's logit divided by the temperature plus the shift: a temperature above 1 means
-        over-confidence, a shift above 0 that events are more frequent than predicted (`generators.shift` moves the
-        predictions, so its sign is the opposite one); of more than two classes the probabilities are proportional to
-        v**(1 / temperature), and there is no shift); a generator, whose calibration curve it is; a function of the
-        predictions as the lens shows them, shape (m,) or (n, K), that returns the true probabilities; or these
-        themselves, one for each row of `p` (rows with the same prediction get the mean of theirs) or each distinct
-        prediction of a `Sample`. Default: for a generator itself.
+        What is true: ``"temperature=1.4"`` or ``{"temperature": 1.4, "shift": 0.3}``, by which the logit of the true
+        probability is the prediction's logit divided by the temperature plus the shift (a shift above 0: events more
+        frequent than predicted; of more than two classes there is none); a generator, whose calibration curve it is; a
+        function of the predictions as the lens shows them, shape (m,) or (n, K), that returns the true probabilities;
+        or these themselves, one for each row of `p` (rows with the same prediction get the mean of theirs) or each
+        distinct prediction of a `Sample`. Default: for a generator itself.
     n : int or sequence of int, optional
         Rows of a data set. None: the given predictions, fixed. A number: rows drawn with replacement from the pilot, or
         from the generator, anew in each of `n_sets` sets of rows. A sequence: a curve.
     test : str, measure, function
         A measure, the exact `calibration_test`; a classical test by its function or name: "cox" (its joint test),
-        "spiegelhalter", "hosmer_lemeshow", "t_cal", "kolmogorov_smirnov" and "kuiper_limit" (the limits of Brownian
-        motion; "ks" and "kuiper" are the exact tests by these measures), "calibration_belt",
+        "spiegelhalter", "hosmer_lemeshow", "t_cal", "kolmogorov_smirnov", "kuiper_limit", "calibration_belt" or
         "kernel_calibration_test"; or a function of a `Sample` (of `Predictions` for lens "canonical") that returns a
         p-value or a result with one.
     lens : str or Lens, optional
@@ -204,20 +201,12 @@ def power(
     Returns
     -------
     Power or PowerCurve
-        The latter for several `n`.
+        The latter for several `n`. Nothing depends on observed outcomes.
 
     Raises
     ------
     ValueError
         If predictions, alternative or an argument are not as described, or the test has a result on no data set.
-
-    Notes
-    -----
-    Given the predictions, the distribution of the statistic under calibration is drawn once and the data sets under the
-    alternative are judged by it; nothing depends on observed outcomes. The same `rng` gives the same random words for
-    every alternative, so that powers of two alternatives or two `n` differ by less than their limits say.
-    `power_of_fixed` in `calibstat.planning.power` compares many tests and alternatives on the same data sets.
-    A test that does not draw, such as `cox`, takes its time for every data set.
 
     Examples
     --------
