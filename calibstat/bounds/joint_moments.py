@@ -30,7 +30,7 @@ class JointMoments(Moments):
     sums: UnitSums
 
     @cached_property
-    def n(self) -> float:  # type: ignore[override]
+    def n(self) -> float:
         return float(self.sums.size.sum())
 
     @property
@@ -39,19 +39,19 @@ class JointMoments(Moments):
         return self.sums.cells
 
     @property
-    def total(self) -> np.ndarray:  # type: ignore[override]
+    def total(self) -> np.ndarray:
         return np.asarray(self.sums.powers[0])
 
     @property
-    def square(self) -> np.ndarray:  # type: ignore[override]
+    def square(self) -> np.ndarray:
         return np.asarray(self.sums.powers[1])
 
     @property
-    def cube(self) -> np.ndarray:  # type: ignore[override]
+    def cube(self) -> np.ndarray:
         return np.asarray(self.sums.powers[2])
 
     @property
-    def low(self) -> np.ndarray:  # type: ignore[override]
+    def low(self) -> np.ndarray:
         return self.sums.low
 
     @property
@@ -60,7 +60,7 @@ class JointMoments(Moments):
         return self.sums.size
 
     @property
-    def factor(self) -> float:  # type: ignore[override]
+    def factor(self) -> float:
         """The factor that makes sums of squared deviations unbiased for the variance."""
         return self.sums.factor
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import overload
-
 import numpy as np
 
 from calibstat.generators.distributions import Random, Seed
@@ -24,20 +22,6 @@ def drawing(n: int, rng: Seed) -> tuple[int, Random]:
 class Simulator:
     """The base of all generators, which draws rows of a known distribution of prediction and outcome."""
 
-    @overload
-    def sample(self, n: int, rng: Seed = None) -> Pairs: ...
-    @overload
-    def sample(
-        self,
-        n: int,
-        rng: Seed = None,
-        *,
-        clusters: int | None = None,
-        size: Sizes = ...,
-        share: Shares = ...,
-        alike: Shares = ...,
-        weights: str | Weights | None = None,
-    ) -> SampledRows: ...
     def sample(
         self,
         n: int,
@@ -48,7 +32,7 @@ class Simulator:
         share: Shares = 1.0,
         alike: Shares = 0.0,
         weights: str | Weights | None = None,
-    ) -> Pairs | SampledRows:
+    ) -> SampledRows:
         """Draw rows: independent ones, or in clusters.
 
         Parameters
@@ -75,15 +59,10 @@ class Simulator:
 
         Returns
         -------
-        y : ndarray of int64, shape (n,)
-            Outcomes, 0 or 1; or classes, from 0 to K - 1.
-        p : ndarray of float64, shape (n,) or (n, K)
-            Predicted probabilities of outcome 1; or of all classes, rows of which sum to 1 up to rounding.
-        cluster : ndarray of int64, shape (n,), or None
-            The number of the cluster of each row. Only with `clusters` or `weights`, when all four are
-            a `SampledRows`.
-        weight : ndarray of float64, shape (n,), or None
-            The weights, likewise.
+        SampledRows
+            The tuple (y, p), or with `clusters` or `weights` (y, p, cluster, weight), whose parts have these names:
+            outcomes, 0 or 1, or classes, from 0 to K - 1; predicted probabilities of outcome 1, or of all classes, rows
+            of which sum to 1 up to rounding; the number of the cluster of each row, and its weight, or None.
 
         Raises
         ------
@@ -108,8 +87,6 @@ class Simulator:
         grouped = find_clusters(n, clusters, size, share, alike)
         weighted = None if weights is None else find_weights(weights, self._classes)
         y, p = self._pairs(n, random)
-        if grouped is None and weighted is None:
-            return y, p
         cluster = None
         if grouped is not None:
             cluster, y, p = self._in_clusters(y, p, grouped, random)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -124,30 +124,15 @@ class PowerCurve(Result):
         return "\n".join(lines)
 
 
-class PowerArguments(MeasureOptions, total=False):
-    """The arguments of `power` on which the kind of its result does not depend."""
+if TYPE_CHECKING:
 
-    test: AnyTest
-    lens: AnyLens
-    level: float
-    n_datasets: int
-    n_sets: int
-    n_resamples: int
-    rng: Rng
-    n_jobs: int
+    class PowerOrCurve(Power, PowerCurve):
+        """To type checkers both: which of the two a result is depends on `n`."""
+
+else:
+    PowerOrCurve = Power | PowerCurve
 
 
-@overload
-def power(
-    p: FuturePredictions,
-    alternative: GivenAlternative = None,
-    n: int | None = None,
-    **arguments: Unpack[PowerArguments],
-) -> Power: ...
-@overload
-def power(
-    p: FuturePredictions, alternative: GivenAlternative, n: Sequence[int], **arguments: Unpack[PowerArguments]
-) -> PowerCurve: ...
 def power(
     p: FuturePredictions,
     alternative: GivenAlternative = None,
@@ -161,8 +146,8 @@ def power(
     n_resamples: int = RESAMPLES,
     rng: Rng = None,
     n_jobs: int = 1,
-    **options: Any,
-) -> Power | PowerCurve:
+    **options: Unpack[MeasureOptions],
+) -> PowerOrCurve:
     """Return how often a test rejects calibration at a level if an alternative is true.
 
     Parameters
@@ -227,14 +212,16 @@ def power(
     if n is None:
         if is_generator(p):
             raise ValueError("expected n, the number of rows of a data set, for a generator; found None")
-        return power_with(fixed_test(p, draws=draws, **asked), as_alternative(alternative), n_datasets, level)
+        fixed = fixed_test(p, draws=draws, **asked)
+        return cast("PowerOrCurve", power_with(fixed, as_alternative(alternative), n_datasets, level))
     rows = future_rows(p, alternative)
     if np.ndim(n) == 0:
-        return power_at(rows, check_rows(n), draws, asked, n_datasets, n_sets, level)
+        return cast("PowerOrCurve", power_at(rows, check_rows(n), draws, asked, n_datasets, n_sets, level))
     numbers = sorted({check_rows(each) for each in np.asarray(n).ravel().tolist()})
     if not numbers:
         raise ValueError("expected at least one number of rows, found none")
-    return PowerCurve(tuple(power_at(rows, each, draws, asked, n_datasets, n_sets, level) for each in numbers))
+    points = tuple(power_at(rows, each, draws, asked, n_datasets, n_sets, level) for each in numbers)
+    return cast("PowerOrCurve", PowerCurve(points))
 
 
 def power_of_fixed(
