@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Never, Unpack, overload
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE
 from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import Fit, LogitPolynomial, null_of_logit
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_level, short
 from calibstat.data.clipping import uncertain
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
+from calibstat.inference.designs.question import question
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -116,43 +114,22 @@ FITTED = 0.1  # standard errors by which the score of a model fitted to these ro
 NODES = 40
 
 
-class CalibrationBeltArguments(RowArguments, total=False):
-    """The arguments of `calibration_belt` beside outcomes and predictions."""
-
-    held_out: bool | None
-    confidence_levels: Sequence[float]
-    clip: float | None
-
-
-@overload
+@question()
 def calibration_belt(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[CalibrationBeltArguments]
-) -> CalibrationBelt: ...
-@overload
-def calibration_belt(
-    y_true: Models, y_prob: None = None, **arguments: Unpack[CalibrationBeltArguments]
-) -> Answers[CalibrationBelt]: ...
-@overload
-def calibration_belt(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[CalibrationBeltArguments]
-) -> Answers[CalibrationBelt]: ...
-def calibration_belt(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     held_out: bool | None = None,
     confidence_levels: Sequence[float] = (0.8, 0.95),
     clip: float | None = None,
     lens: AnyLens = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> CalibrationBelt | Answers[CalibrationBelt]:
+    **about: Unpack[AboutRows],
+) -> CalibrationBelt:
     """Fit the GiViTI calibration belt: a smooth calibration curve with simultaneous bands and a test.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`.
     held_out : bool
         Whether the model was fitted on other rows than these (external validation), or was a logistic regression fitted
@@ -212,18 +189,9 @@ def calibration_belt(
     >>> [side for side, _, _ in result.departures()]
     ['above', 'below']
     """
-    data = as_data(calibration_belt, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(calibration_belt, data, locals())
     need_held_out(held_out, "the calibration belt", "the null distribution of its test depends on it")
-    if np.ndim(confidence_levels) != 1:
-        raise ValueError(f"expected ascending confidence_levels, such as (0.95,), found {short(confidence_levels)}")
-    for level in confidence_levels:
-        check_level("ascending confidence_levels", level)
-    levels = tuple(float(level) for level in confidence_levels)
-    if not levels or not all(0 < a < b <= 1 for a, b in zip(levels, (*levels[1:], 1.0), strict=True)):
-        raise ValueError(f"expected ascending confidence_levels between 0 and 1, found {list(confidence_levels)!r}")
-    seen, sample = binary_input(data, "the calibration belt")
+    levels = _checked_levels(confidence_levels)
+    seen, sample = binary_input(rows, "the calibration belt")
     model = LogitPolynomial.of(between(seen, sample, clip, "the calibration belt"), MOST_DEGREE, "the calibration belt")
     start = 1 if held_out else 2
     if not held_out:
@@ -247,6 +215,18 @@ def calibration_belt(
         lens=seen.lens,
         n=int(sample.n),
     )
+
+
+def _checked_levels(confidence_levels: Sequence[float]) -> tuple[float, ...]:
+    """Return the levels of the bands; raise unless they ascend between 0 and 1."""
+    if np.ndim(confidence_levels) != 1:
+        raise ValueError(f"expected ascending confidence_levels, such as (0.95,), found {short(confidence_levels)}")
+    for level in confidence_levels:
+        check_level("ascending confidence_levels", level)
+    levels = tuple(float(level) for level in confidence_levels)
+    if not levels or not all(0 < a < b <= 1 for a, b in zip(levels, (*levels[1:], 1.0), strict=True)):
+        raise ValueError(f"expected ascending confidence_levels between 0 and 1, found {list(confidence_levels)!r}")
+    return levels
 
 
 def belt_pvalue(sample: Sample) -> float:

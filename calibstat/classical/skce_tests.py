@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Never, TypedDict, Unpack, overload
+from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import is_among
 from calibstat.data.lenses import canonical
-from calibstat.data.models import Predicted
 from calibstat.data.predictions import Predictions
 from calibstat.digits import settled
+from calibstat.inference.designs.question import question
 from calibstat.inference.p_values import p_value
 from calibstat.measures.skce import SKCE, block_values, kernel_arguments, rows_of_block, signed_sums
 from calibstat.resampling import Draws, Stage
@@ -30,35 +27,10 @@ _LIMIT_OF_METHOD = {
 STATISTIC = {"asymptotic": "U", "block": "block", "linear": "linear"}
 
 
-class KernelCalibrationTestArguments(TypedDict, total=False):
-    """The arguments of `kernel_calibration_test` beside outcomes and predictions."""
-
-    method: str
-    kernel: str
-    distance: str
-    bandwidth: float
-    block_size: int | str
-    n_resamples: int
-    rng: Rng
-    labels: ArrayLike | None
-    pos_label: object
-
-
-@overload
+@question()
 def kernel_calibration_test(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[KernelCalibrationTestArguments]
-) -> AsymptoticTestResult: ...
-@overload
-def kernel_calibration_test(
-    y_true: Models, y_prob: None = None, **arguments: Unpack[KernelCalibrationTestArguments]
-) -> Answers[AsymptoticTestResult]: ...
-@overload
-def kernel_calibration_test(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[KernelCalibrationTestArguments]
-) -> Answers[AsymptoticTestResult]: ...
-def kernel_calibration_test(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     method: str = "asymptotic",
     kernel: str = "laplace",
@@ -67,10 +39,8 @@ def kernel_calibration_test(
     block_size: int | str = "square_root",
     n_resamples: int = 999,
     rng: Rng = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
+    **about: Unpack[AboutRows],
+) -> AsymptoticTestResult:
     """Test that predicted vectors are calibrated by the kernel calibration error and its asymptotic distribution.
 
     Parameters
@@ -155,16 +125,13 @@ def kernel_calibration_test(
     >>> cs.kernel_calibration_test((label + 1) % 3, prob, rng=1).pvalue
     0.001
     """
-    data = as_data(kernel_calibration_test, y_true, y_prob, unknown, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(kernel_calibration_test, data, locals())
     if not is_among(method, STATISTIC):
         raise ValueError(f"expected method 'asymptotic', 'block' or 'linear', found {method!r}")
     kind = STATISTIC[method]
     measure = SKCE(kernel=kernel, distance=distance, bandwidth=bandwidth, block_size=block_size, statistic=kind)
     arguments = kernel_arguments(kernel, distance, bandwidth)
     resampling.check_resamples(n_resamples)
-    predictions = data.predictions
+    predictions = rows.predictions
     size = rows_of_block(predictions.n, kind, block_size)
     if method == "asymptotic":
         statistic, pvalue = _by_signs(resampling.in_order(predictions), arguments, Draws.of(rng, n_resamples))

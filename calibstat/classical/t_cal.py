@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Never, Self, Unpack, overload
+from typing import NamedTuple, Self, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.binary_input import binary_input
 from calibstat.compiled import jit
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import short
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
 from calibstat.in_order import first_smallest
+from calibstat.inference.designs.question import question
 from calibstat.inference.p_values import tie
 from calibstat.measures.bins import uniform_cells
 from calibstat.resampling.rng import Rng
@@ -80,39 +78,23 @@ class TCalResult(Result):
         )
 
 
-class TCalArguments(RowArguments, total=False):
-    """The arguments of `t_cal` beside outcomes and predictions."""
-
-    n_bins: Sequence[int] | None
-    n_resamples: int
-    rng: Rng
-    n_jobs: int
-
-
-@overload
-def t_cal(y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[TCalArguments]) -> TCalResult: ...
-@overload
-def t_cal(y_true: Models, y_prob: None = None, **arguments: Unpack[TCalArguments]) -> Answers[TCalResult]: ...
-@overload
-def t_cal(y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[TCalArguments]) -> Answers[TCalResult]: ...
+@question()
 def t_cal(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     n_bins: Sequence[int] | None = None,
     n_resamples: int = 999,
     rng: Rng = None,
     n_jobs: int = 1,
     lens: AnyLens = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> TCalResult | Answers[TCalResult]:
+    **about: Unpack[AboutRows],
+) -> TCalResult:
     """Test calibration by the debiased squared calibration error at several scales at once (adaptive T-Cal).
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`.
     n_bins : sequence of int, optional
         Equal-width bins of each scale, each at least 1. Default: 2, 4, 8 and so on up to 2**B, where B is the whole
@@ -173,11 +155,8 @@ def t_cal(
     >>> result.pvalue < 0.05, result.n_bins[:4].tolist()
     (True, [2, 4, 8, 16])
     """
-    data = as_data(t_cal, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(t_cal, data, locals())
     draws = resampling.Draws.of(rng, n_resamples, n_jobs)
-    seen, sample = binary_input(data, "T-Cal")
+    seen, sample = binary_input(rows, "T-Cal")
     if sample.n < 2:
         raise ValueError("expected at least two rows for T-Cal, whose statistic is of pairs; found 1")
     scales, statistic = over_scales(sample, n_bins)

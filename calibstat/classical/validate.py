@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Never, Unpack, overload
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.area_interval import area_interval
 from calibstat.classical.binary_input import between, binary_input, open_rows
 from calibstat.classical.cox import Numbers, line_numbers, profile_ends
@@ -21,15 +18,16 @@ from calibstat.classical.robust_line import robust_line
 from calibstat.classical.row_quantiles import row_quantiles
 from calibstat.classical.spiegelhalter import spiegelhalter_z
 from calibstat.classical.validation_result import OF_COUNTED_ROWS, OF_THE_LINE, Interval, Validation, reasons
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_level
 from calibstat.data.data_notes import auc
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
 from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.designs.design_of import design_of
+from calibstat.inference.designs.question import question
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.losses import Brier
@@ -38,38 +36,16 @@ SHARES = np.array([0.5, 0.9])  # of the rows, whose errors are below E50 and E90
 BINS = 50  # of the histogram of predictions
 
 
-class ValidateArguments(RowArguments, total=False):
-    """The arguments of `validate` beside outcomes and predictions."""
-
-    confidence_level: float
-    clip: float | None
-    cluster: ArrayLike | None
-    sample_weight: ArrayLike | None
-
-
-@overload
+@question("sample_weight", "cluster")
 def validate(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[ValidateArguments]
-) -> Validation: ...
-@overload
-def validate(y_true: Models, y_prob: None = None, **arguments: Unpack[ValidateArguments]) -> Answers[Validation]: ...
-@overload
-def validate(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[ValidateArguments]
-) -> Answers[Validation]: ...
-def validate(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     confidence_level: float = 0.95,
     clip: float | None = None,
     lens: AnyLens = None,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> Validation | Answers[Validation]:
+    **about: Unpack[AboutRows],
+) -> Validation:
     """Return the numbers that reports of clinical prediction models give.
 
     Parameters
@@ -143,77 +119,67 @@ def validate(
     >>> round(result.ratio, 2), result.ici > 0.05
     (0.98, True)
     """
-    data = as_data(
-        validate,
-        y_true,
-        y_prob,
-        unknown,
-        lens=lens,
-        cluster=cluster,
-        sample_weight=sample_weight,
-        labels=labels,
-        pos_label=pos_label,
-    )
-    if isinstance(data, Models):
-        return ask_each(validate, data, locals())
     check_level("confidence_level", confidence_level)
-    seen, sample = binary_input(data, "validation")
-    units = UnitRows.of(seen, data.unit)
+    seen, sample = binary_input(rows, "validation")
+    units = UnitRows.of(seen, design_of(rows).unit)
     open_sample = between(seen, sample, clip, "validation")
+    means = _means(sample)
+    intervals, line = (
+        _of_counts(sample, open_sample, means["auc"], confidence_level)
+        if units is None
+        else _of_units(seen, units, clip, confidence_level)
+    )
+    estimate = dict.fromkeys(OF_THE_LINE, np.nan) | {name: number for name, (number, _) in line.items()}
+    flexible, frequency = flexible_curve(open_sample, confidence_level if units is None else None)
+    indices = LikelihoodIndices.of(open_sample, estimate["intercept"], estimate["slope"])
+    of_noise, pvalues = _of_noise(sample, indices) if units is None else (dict.fromkeys(OF_COUNTED_ROWS, np.nan), {})
+    numbers: dict[str, Any] = {**means, **estimate, **_of_smoothed(sample), **of_noise}
+    found = Validation(
+        **numbers,
+        eci=100 * float(open_sample.count @ (frequency - open_sample.value) ** 2) / float(sample.count.sum()),
+        r2=indices.r2,
+        intervals=intervals | {name: ends for name, (_, ends) in line.items()},
+        pvalues=pvalues,
+        confidence_level=confidence_level,
+        smoother=SMOOTHER,
+        flexible=flexible,
+        histogram=_histogram(sample),
+        lens=seen.lens,
+        n=int(sample.n) if units is None else units.rows.n_rows,
+        events=int(sample.positives.sum() if units is None else units.rows.outcome.sum()),
+        drawn="rows" if units is None else units.drawn,
+        **seen.annotations(),
+    )
+    return replace(found, missing=reasons(found, units is None, open_sample.value.size > 1))
+
+
+def _means(sample: Sample) -> dict[str, float]:
+    """Return the numbers that are made of means over the rows as they are, by name."""
     value, count, positives = sample.arrays
     total, positive = float(count.sum()), float(positives.sum())
     observed, predicted = positive / total, float(count @ value) / total
     if predicted == 0:
         raise ValueError("expected a prediction above 0 for validation, found 0 alone")
-    area = auc(count, positives)[0]
-    intervals, line = (
-        _of_counts(sample, open_sample, area, confidence_level)
-        if units is None
-        else _of_units(seen, units, clip, confidence_level)
-    )
-    estimate = dict.fromkeys(OF_THE_LINE, np.nan) | {name: number for name, (number, _) in line.items()}
+    brier = Brier().estimate(sample)
+    return {
+        "observed": observed,
+        "predicted": predicted,
+        "ratio": observed / predicted,
+        "brier": brier,
+        "scaled_brier": 1 - brier / (observed * (1 - observed)) if 0 < positive < total else float("nan"),
+        "auc": auc(count, positives)[0],
+    }
+
+
+def _of_smoothed(sample: Sample) -> dict[str, Any]:
+    """Return the smoothed curve, and how far it is from the predictions of the rows, by name."""
+    value, count = sample.value, sample.count
     smoothed = lowess(sample)
     error = np.abs(np.interp(value, *smoothed) - value)
     order = np.argsort(error, kind="stable")
     e50, e90 = row_quantiles(error[order], count[order], SHARES, sample.weighted is None).tolist()
-    flexible, frequency = flexible_curve(open_sample, confidence_level if units is None else None)
-    indices = LikelihoodIndices.of(open_sample, estimate["intercept"], estimate["slope"])
-    of_noise, pvalues = _of_noise(sample, indices) if units is None else (dict.fromkeys(OF_COUNTED_ROWS, np.nan), {})
-    brier = Brier().estimate(sample)
-    found = Validation(
-        observed=observed,
-        predicted=predicted,
-        ratio=observed / predicted,
-        in_the_large=estimate["in_the_large"],
-        intercept=estimate["intercept"],
-        slope=estimate["slope"],
-        ici=float(count @ error) / total,
-        e50=e50,
-        e90=e90,
-        emax=float(error.max()),
-        eci=100 * float(open_sample.count @ (frequency - open_sample.value) ** 2) / total,
-        brier=brier,
-        scaled_brier=1 - brier / (observed * (1 - observed)) if 0 < positive < total else float("nan"),
-        auc=area,
-        spiegelhalter_z=of_noise["spiegelhalter_z"],
-        r2=indices.r2,
-        discrimination=of_noise["discrimination"],
-        unreliability=of_noise["unreliability"],
-        quality=of_noise["quality"],
-        intervals=intervals | {name: ends for name, (_, ends) in line.items()},
-        pvalues=pvalues,
-        confidence_level=confidence_level,
-        smoother=SMOOTHER,
-        lowess=np.stack(smoothed),
-        flexible=flexible,
-        histogram=_histogram(sample),
-        lens=seen.lens,
-        n=int(sample.n) if units is None else units.rows.n_rows,
-        events=int(positive if units is None else units.rows.outcome.sum()),
-        drawn="rows" if units is None else units.drawn,
-        **seen.annotations(),
-    )
-    return replace(found, missing=reasons(found, units is None, open_sample.value.size > 1))
+    ici = float(count @ error) / float(count.sum())
+    return {"ici": ici, "e50": e50, "e90": e90, "emax": float(error.max()), "lowess": np.stack(smoothed)}
 
 
 def _of_counts(

@@ -217,7 +217,7 @@ class Data:
     def words(self) -> tuple[str, ...]:
         """The words that describe these rows beside their labels, such as "cluster"."""
         held = {"sample_weight": self.rows.sample_weight, "cluster": self.unit, "folds": self.fold}
-        held["judge"] = self.judged  # type: ignore[assignment]
+        held |= {"judge": self.judged, "lens": self.lens}
         return tuple(word for word, given in held.items() if given is not None)
 
     @property

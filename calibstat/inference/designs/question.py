@@ -106,6 +106,7 @@ def _asked(ask: Callable[..., Any], answer: Callable[..., Any], takes: tuple[str
 
     outcomes = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
                 for name, default in (("y_true", inspect.Parameter.empty), ("y_prob", None))]  # fmt: skip
+    takes = (*takes, "lens") if "lens" in names else takes
     vars(asked).update(__signature__=inspect.Signature([*outcomes, *own]), takes=takes, because=because)
     return asked
 
@@ -131,6 +132,6 @@ def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[s
 
 
 def _not_taken(function: Any, word: str) -> ValueError:
-    why = function.because or f"which takes none; {', '.join(TAKERS[word])} do"
-    why = f"because {why}" if function.because else why
+    others = f"; {', '.join(TAKERS[word])} do" if word in TAKERS else ""
+    why = f"because {function.because}" if function.because else f"which takes none{others}"
     return ValueError(f"expected rows without {word}= for {function.__name__}, {why}; found one")
