@@ -127,6 +127,12 @@ def calibration_belt(
 ) -> CalibrationBelt:
     """Fit the GiViTI calibration belt: a smooth calibration curve with simultaneous bands and a test.
 
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)
+    >>> result = cs.calibration_belt(y, p, held_out=True)
+    >>> result.degree, result.pvalue < 0.001, [side for side, _, _ in result.departures()]
+    (1, True, ['above', 'below'])
+
     Parameters
     ----------
     y_true, y_prob, **about
@@ -145,49 +151,34 @@ def calibration_belt(
     Returns
     -------
     CalibrationBelt
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------
     ValueError
         If `held_out` is not given; it is False and the predictions do not come from a logistic regression fitted to
         these rows, or fewer than three are distinct; a prediction is 0 or 1 and there is no `clip`, or fewer than two
-        are distinct; a polynomial separates the outcomes, so that there is no maximum likelihood estimate; the
-        confidence levels are not ascending numbers between 0 and 1; the data are not as described (the first offending
-        row is named), have real-valued weights, or the lens has no binary outcome.
+        are distinct; a polynomial separates the outcomes, so that there is no maximum likelihood estimate; the levels
+        do not ascend between 0 and 1; the data are not as described (the first offending row is named), have
+        real-valued weights, or the lens has no binary outcome.
 
     Notes
     -----
     The curve: the logit of the outcome's probability as a polynomial in the logit of the prediction. The degree starts
-    at 1 (2 in internal validation, where the fit at degree 1 is exact) and grows while a
-    likelihood-ratio test of one more passes at level .95, up to 4. The null hypothesis is that the polynomial is the
-    logit of the prediction itself; the statistic is twice the log-likelihood that the polynomial of the selected
-    degree m gains. Because the data chose m, its limit for many rows is no chi-square; given m it is a
-    chi-square with 2 degrees of freedom (1 in internal validation) plus a chi-square with 1 for each degree above the
-    first one, each of them conditioned on being above the .95 quantile (Nattino et al. 2014).
+    at 1 (2 in internal validation, where the fit at degree 1 is exact) and grows while a likelihood-ratio test of one
+    more passes at level .95, up to 4. The null hypothesis is that the polynomial is the logit of the prediction itself;
+    the statistic is twice the log-likelihood that the polynomial of the selected degree gains. Its limit for many rows
+    is corrected for the choice of the degree; the page "Classical tests" has it.
 
-    Each band is the range, prediction by prediction, of all polynomials of degree m whose likelihood-ratio statistic is
-    below the quantile of that limit. So the band is simultaneous, not pointwise: a calibrated model
-    leaves the band of 95 % anywhere at all in at most 5 % of the data sets, in the limit. Away from calibration its
-    level is not exactly known. The curve cannot bend more than a polynomial of degree 4 does.
-    Cost: one sort, then some thousand passes over the distinct predictions, or over about 1000 points that stand for
-    them: sums of likelihoods over these are the same to a relative 1e-12.
+    The bands are simultaneous, not pointwise: a calibrated model leaves the band of 95 % anywhere at all in at most 5 %
+    of the data sets, in the limit. Away from calibration their level is not exactly known. Cost: one sort, then some
+    thousand passes over the distinct predictions, or over about 1000 points that stand for them: sums of likelihoods
+    over these are the same to a relative 1e-12.
 
     References
     ----------
-    Nattino, Finazzi, Bertolini 2014, A new calibration test and a reappraisal of the calibration belt,
-    doi:10.1002/sim.6100; Nattino, Finazzi, Bertolini 2016, A new test and graphical tool to assess the goodness of fit
-    of logistic regression models, doi:10.1002/sim.6744; Finazzi et al. 2011, Calibration belt for quality-of-care
-    assessment based on dichotomous outcomes, doi:10.1371/journal.pone.0016110.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)
-    >>> result = cs.calibration_belt(y, p, held_out=True)
-    >>> result.degree, result.pvalue < 0.001
-    (1, True)
-    >>> [side for side, _, _ in result.departures()]
-    ['above', 'below']
+    Nattino, Finazzi, Bertolini 2014, doi:10.1002/sim.6100, and 2016, doi:10.1002/sim.6744; Finazzi et al. 2011,
+    Calibration belt for quality-of-care assessment, doi:10.1371/journal.pone.0016110.
     """
     need_held_out(held_out, "the calibration belt", "the null distribution of its test depends on it")
     levels = _checked_levels(confidence_levels)

@@ -65,6 +65,12 @@ def hosmer_lemeshow(
 ) -> HosmerLemeshowResult:
     """Test calibration by the Hosmer–Lemeshow chi-square over groups of similar predictions.
 
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)  # over-confident
+    >>> result = cs.hosmer_lemeshow(y, p, held_out=True)
+    >>> result.df, result.pvalue < 0.01
+    (10, True)
+
     Parameters
     ----------
     y_true, y_prob, **about
@@ -84,7 +90,7 @@ def hosmer_lemeshow(
     Returns
     -------
     HosmerLemeshowResult
-        With the table of groups.
+        With the table of groups. `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------
@@ -100,29 +106,19 @@ def hosmer_lemeshow(
 
     On held-out rows its limit is chi-square with g degrees of freedom: nothing was fitted, so nothing is subtracted.
     The g - 2 of the textbooks is for the rows that a logistic regression was fitted to; on held-out rows it rejects a
-    calibrated model 11.5 % of the time in tests at 5 % with ten groups. For fitted rows the limit is chi-square with
-    g - q degrees of freedom plus a weighted sum of q - 1 chi-squares, q the number of parameters, which g - 2 fits
-    well if g > q (Hosmer, Lemeshow 1980); with q = 1, an intercept alone, g - 1.
+    calibrated model too often. For fitted rows g - 2 fits well if g is above the number of parameters (Hosmer, Lemeshow
+    1980); with an intercept alone it is g - 1.
 
-    The limit needs an expected number of about five of either outcome in each group: of 300 rows whose predictions
-    are mostly near 0 and 1 (Beta(1/2, 1/2)) tests at 5 % with ten groups were measured to reject 7.6 % of the time, of
-    100 and 1000 rows at a prevalence of .01 15 and 11 % (study `approximate_tests`). The result depends on the groups;
-    opposite errors inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is exact.
-    Cost: one sort of the rows, then one pass.
+    The limit needs an expected number of about five of either outcome in each group. The result depends on the groups;
+    opposite errors inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is exact. The page
+    "Classical tests" has the limit, and how often the test rejects calibrated predictions. Cost: one sort of the rows,
+    then one pass.
 
     References
     ----------
     Hosmer, Lemeshow 1980, Goodness of fit tests for the multiple logistic regression model,
     doi:10.1080/03610928008827941; Hosmer, Lemeshow, Sturdivant 2013, Applied Logistic Regression, section 5.2.2,
     doi:10.1002/9781118548387.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> sample = cs.Sample.from_counts([0.2, 0.7], [100, 100], [28, 70])
-    >>> result = cs.hosmer_lemeshow(sample, held_out=True)  # (28 - 20)² / (100 * 0.2 * 0.8) = 4
-    >>> round(result.statistic, 6), result.df, round(result.pvalue, 4)
-    (4.0, 2, 0.1353)
     """
     from scipy.special import chdtrc
 

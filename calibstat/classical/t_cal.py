@@ -92,6 +92,12 @@ def t_cal(
 ) -> TCalResult:
     """Test calibration by the debiased squared calibration error at several scales at once (adaptive T-Cal).
 
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.high_frequency(8, 0.3).sample(2000, rng=1)
+    >>> result = cs.t_cal(y, p, rng=1)
+    >>> result.pvalue < 0.05, result.n_bins[:4].tolist()
+    (True, [2, 4, 8, 16])
+
     Parameters
     ----------
     y_true, y_prob, **about
@@ -112,48 +118,32 @@ def t_cal(
     Returns
     -------
     TCalResult
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------
     ValueError
         If there are fewer than two rows, `n_bins` is not a sequence of whole numbers of at least 1, the data are not as
-        described (the first offending row is named), have real-valued weights, the lens has no binary outcome, or an
-        argument is unknown.
+        described (the first offending row is named), have real-valued weights, or the lens has no binary outcome.
 
     Notes
     -----
-    Null hypothesis: given the predictions, every outcome is 1 independently with its predicted probability.
+    Null hypothesis: given the predictions, every outcome is 1 independently with its predicted probability. For
+    held-out rows only.
 
     At each scale the statistic is (1 / n) Σ_b [(Σ r)² - Σ r²] / n_b, the sums over the residuals r in bin b: an
     estimate of the squared calibration error between bins, without bias if calibrated, and so perhaps negative. Few
-    bins see slow deviations best, many bins quick ones; over all these scales the test needs, up to a small factor, no
-    larger a deviation than the best test that is given how smooth the deviation is (Lee et al. 2023).
-
-    Where the paper rejects if any scale does at a / B (Bonferroni), by simulated thresholds, here the smallest p-value
-    over the scales is compared with the smallest p-values of the resamples themselves, each of them ranked among all
-    the others. Data and resamples are exchangeable under the null hypothesis and stay so through both rankings, so that
-    P(p <= a) <= a exactly, for every n and any ties, and less power is lost than with Bonferroni, because scales agree.
-    Held-out rows only.
-
-    Resolution: where a deviation shows at one scale alone, about one resample comes first at each of the other scales,
-    so that p cannot be much below scales / (1 + n_resamples): .017 of 17 scales and 999 resamples. For smaller p-values
-    take more resamples or fewer scales.
-
-    Cost: one sort, and for each resample one pass over the distinct predictions and one over the bins of all scales
-    that hold several of them.
+    bins see slow deviations best, many bins quick ones. The smallest p-value over the scales is compared with the
+    smallest p-values of the resamples themselves, each of them ranked among all the others. Data and resamples are
+    exchangeable under the null hypothesis and stay so through both rankings, so that P(p <= a) <= a exactly, for every
+    n and any ties. Where a deviation shows at one scale alone p cannot be much below scales / (1 + n_resamples): for
+    smaller p-values take more resamples or fewer scales. Cost: one sort, and for each resample one pass over the
+    distinct predictions and one over the bins of all scales that hold several of them.
 
     References
     ----------
     Lee, Huang, Hassani, Dobriban 2023, T-Cal: An optimal test for the calibration of predictive models,
     arXiv:2203.01850.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.high_frequency(8, 0.3).sample(2000, rng=1)
-    >>> result = cs.t_cal(y, p, rng=1)
-    >>> result.pvalue < 0.05, result.n_bins[:4].tolist()
-    (True, [2, 4, 8, 16])
     """
     draws = resampling.Draws.of(rng, n_resamples, n_jobs)
     seen, sample = binary_input(rows, "T-Cal")

@@ -48,10 +48,18 @@ def validate(
 ) -> Validation:
     """Return the numbers that reports of clinical prediction models give.
 
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(2.0).sample(5000, rng=1)  # every logit twice too large
+    >>> result = cs.validate(y, p)
+    >>> round(result.slope, 1), [round(end, 2) for end in result.intervals["slope"]]
+    (0.5, [0.44, 0.5])
+    >>> round(result.ratio, 2), result.ici > 0.05
+    (0.98, True)
+
     Parameters
     ----------
-    y_true, y_prob, sample_weight, labels, pos_label
-        As for `estimate`; of rows on which the model was neither fitted nor chosen.
+    y_true, y_prob, **about
+        As for `estimate`, of rows on which the model was neither fitted nor chosen; they may have weights or clusters.
     confidence_level : float
         Of the intervals, between 0 and 1.
     clip : float, optional
@@ -59,9 +67,6 @@ def validate(
         [clip, 1 - clip]. By default a prediction of exactly 0 or 1 raises; the message gives a value.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
-    cluster : array_like, shape (n,), optional
-        The cluster of each row, such as a patient or a centre: intervals take clusters as independent, and not rows.
-        The estimates do not depend on clusters.
 
     Returns
     -------
@@ -71,35 +76,20 @@ def validate(
     Raises
     ------
     ValueError
-        If the data are not as described, or an argument is wrong.
+        If the data are not as described (the first offending row is named), or an argument is wrong.
 
     Notes
     -----
     No null hypothesis: these are estimates; `calibration_test` tests, and `confidence_interval` bounds errors. Numbers
-    that these rows do not have, such as an AUC of one outcome, are nan, and `missing` says why.
-    The intervals: of the mean outcome by Clopper and Pearson, for the average probability of these rows given their
-    predictions (Hoeffding 1956; rows may differ), and O/E is it over the mean prediction; of intercepts and slope by
-    profile likelihood, approximate; of the Brier score the honest one of `confidence_interval`; of the AUC DeLong's,
-    approximate, the one of `pROC::ci.auc`. ICI and its relatives have none: they are never 0, and a bootstrap interval
-    of them misses a calibrated model.
-    The smoothed curve is the one of `rms::val.prob` in R, `lowess(p, y, iter=0)`: local linear regression with tricube
-    weights on the nearest 2/3 of the rows, computed at points a hundredth of the range apart and read off between them.
-    It may leave the interval from 0 to 1. Other packages smooth by quadratics, or by splines, and give other numbers
-    for the same rows.
-    The flexible curve is a logistic regression on a restricted cubic spline of the log-odds with 5 knots, at the 5,
-    27.5, 50, 72.5 and 95 % quantiles of the log-odds (with fewer than 100 rows the first and the last are the fifth
-    from either end), as `rms::lrm(y ~ rcs(qlogis(p), 5))`. Its band is pointwise, by standard errors on the scale of
-    the log-odds. Where predictions have no 5 distinct such quantiles, or a spline separates the outcomes, there are 4
-    knots or 3, and else a straight line; the printed text says so. Of rows with weights or in clusters it has no band:
-    the standard errors take rows as independent.
-    For both curves, of more than 10,000 distinct predictions neighbours are put together.
-    With `sample_weight` every number is of rows that count by their weights; E50 and E90 are then the smallest errors
-    that at least 50 % and 90 % of the weight do not exceed. With weights or clusters the intervals are for the
-    population that the rows, or clusters, are an independent sample of: of the mean outcome the one of a weighted mean
-    of whole clusters, of O/E all ratios r for which the mean of outcome - r * prediction may be 0, of intercepts and
-    slope a jackknife that leaves out one cluster, or row, at a time, with Student's quantile (infinite where one
-    cluster alone tells the slope), and of the Brier score the honest one.
-    Cost: one sort, some passes over the distinct predictions, and 200 over them, or over 10,000 groups of them.
+    that these rows do not have, such as an AUC of one outcome, are nan, and `missing` says why. ICI and its relatives
+    have no intervals: they are never 0, and a bootstrap interval of them misses a calibrated model.
+
+    The smoothed curve is the one of `rms::val.prob` in R, ``lowess(p, y, iter=0)``; other packages smooth in another
+    way and give other numbers for the same rows. The flexible curve is a logistic regression on a restricted cubic
+    spline of the log-odds with 5 knots, with a pointwise band. With weights every number is of rows that count by them.
+    With weights or clusters the intervals are for the population that the rows, or clusters, are an independent sample
+    of. The pages "Clinical numbers" and "Behind clinical numbers" have how curves and intervals are made. Cost: one
+    sort, some passes over the distinct predictions, and 200 over them, or over 10,000 groups of them.
 
     References
     ----------
@@ -108,16 +98,6 @@ def validate(
     Austin, Steyerberg 2019 (ICI, E50, E90), doi:10.1002/sim.8281; Van Hoorde et al. 2015 (ECI),
     doi:10.1016/j.jbi.2014.12.016; Steyerberg et al. 2010 (scaled Brier score), doi:10.1097/EDE.0b013e3181c30fb2;
     Harrell 2015, Regression modeling strategies (R², D, U, Q, splines); DeLong et al. 1988 (AUC), doi:10.2307/2531595.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(2.0).sample(5000, rng=1)  # every logit twice too large
-    >>> result = cs.validate(y, p)
-    >>> round(result.slope, 1), [round(end, 2) for end in result.intervals["slope"]]
-    (0.5, [0.44, 0.5])
-    >>> round(result.ratio, 2), result.ici > 0.05
-    (0.98, True)
     """
     check_level("confidence_level", confidence_level)
     seen, sample = binary_input(rows, "validation")

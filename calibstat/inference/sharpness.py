@@ -152,13 +152,18 @@ def sharpness(
 ) -> CalibrationSharpness:
     """Compute a calibration-sharpness diagram, which shows how calibrated and how sharp predictions are.
 
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(2).sample(10_000, rng=1)
+    >>> result = cs.sharpness(y, p)
+    >>> round(result.calibration_error, 3), round(result.sharpness_gap, 3), round(result.total_divergence, 3)
+    (0.01, 0.168, 0.178)
+    >>> round(result.standard_error["calibration_error"], 4), round(result.standard_error["sharpness_gap"], 4)
+    (0.0008, 0.002)
+
     Parameters
     ----------
     y_true, y_prob, **about
         As for `estimate`.
-    lens : str or Lens, optional
-        A lens with a binary outcome, or "canonical": then the outcome is whether the most likely class is observed, and
-        the divergence compares the vectors. Default: outcome 1 of two classes, "canonical" of more.
     divergence : {"brier", "log_loss"}
         Squared distance of outcome and prediction, or negative log-likelihood of the outcome.
     kernel : {"gaussian", "epanechnikov"}
@@ -170,6 +175,9 @@ def sharpness(
     clip : float, optional
         For "log_loss" only: predictions are moved into [clip, 1 - clip], `clip` below 1/2, in both numbers and the gap.
         By default none is moved, and one of exactly 0 or 1 raises; the message gives a value.
+    lens : str or Lens, optional
+        A lens with a binary outcome, or "canonical": then the outcome is whether the most likely class is observed, and
+        the divergence compares the vectors. Default: outcome 1 of two classes, "canonical" of more.
 
     Returns
     -------
@@ -187,35 +195,18 @@ def sharpness(
     With kernel weights that sum to 1 over the rows, the calibration curve at p is the weighted frequency m of outcome 1
     (hits of the most likely class), and the pointwise sharpness gap is the weighted mean divergence of outcomes from
     predictions, of the vectors if several classes were predicted, minus d(m, h), h the weighted mean of the
-    predictions. It is at least 0 on every sample, because both divergences are jointly convex and the divergence of the
-    vectors is at least the binary outcome's. (With p in place of h, as in the paper, it can be below 0: 100 rows at .99
-    that all hit and one hit at .9 give -.009 at p = .9.) The curve is by the kernel as it is, density and gap are by
-    the kernel reflected at 0 and 1, over which it would lose weight. What is drawn, density times gap, has nearly the
-    area `sharpness_gap`, with "brier"; with "log_loss" it is larger if predictions are so near to 0 or 1 that their
-    divergence changes within a bandwidth.
+    predictions. It is at least 0 on every sample. For several classes the calibration error belongs to the confidence,
+    a lower bound on the error of the vectors, while the total divergence is of the vectors.
 
-    For several classes the calibration error belongs to the confidence, a lower bound on the error of the vectors,
-    while the total divergence is of the vectors. A model can be calibrated and useless; the diagram shows both.
-
-    Where the kernel weights of all rows, 1 for a row at that point, sum to less than .01, there are no rows near, and
-    curve and gap are nan. Near 0 and 1, and beyond the last predictions, the curve leans to where the rows are. All
-    rows are used: one sort and two passes, without sampling. Standard errors are by the infinitesimal jackknife, for
-    the error of the population smoothed by the same kernel; beside it they hold the noise of the rows alone.
+    Where the kernel weights of all rows, 1 for a row at that point, sum to less than .01, curve and gap are nan. Near 0
+    and 1, and beyond the last predictions, the curve leans to where the rows are. Standard errors hold the noise of the
+    rows alone. The page "Calibration and sharpness" says what is drawn. Cost: one sort and two passes, without
+    sampling.
 
     References
     ----------
     Chidambaram, Ge 2024, Reassessing How to Compare and Improve the Calibration of Machine Learning Models,
     arXiv:2406.04068.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(2).sample(10_000, rng=1)
-    >>> result = cs.sharpness(y, p)
-    >>> round(result.calibration_error, 3), round(result.sharpness_gap, 3), round(result.total_divergence, 3)
-    (0.01, 0.168, 0.178)
-    >>> round(result.standard_error["calibration_error"], 4), round(result.standard_error["sharpness_gap"], 4)
-    (0.0008, 0.002)
     """
     error = RegressionCE(divergence=divergence, kernel=kernel, bandwidth=bandwidth, clip=clip)
     phi = find_divergence(divergence)

@@ -66,4 +66,4 @@ class RowsAndOptions(AboutRows, MeasureOptions, total=False):
 
 
 class RowsAndOptionsOfFits(AboutRows, OptionsOfFits, total=False):
-    """What `decompose` takes beside the arguments in its signature: words about rows, and options of its methods."""
+    """Words about rows, and the options of the methods of `decompose`."""

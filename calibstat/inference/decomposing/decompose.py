@@ -243,16 +243,21 @@ def decompose(
 ) -> Decomposition:
     """Decompose a proper score into miscalibration and parts that recalibration cannot remove.
 
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(2).sample(2000, rng=1)  # over-confident
+    >>> print(cs.decompose(y, p))
+    brier score 0.1824 = mcb 0.01539 - dsc 0.08279 + unc 0.2498 (corp), event: outcome 1, n = 2000.
+
     Parameters
     ----------
     y_true, y_prob
-        As for `estimate`.
+        As for `estimate`; rows may have weights or clusters.
     score : {"brier", "log_loss", "spherical"} or Bregman
         The proper score, a loss: squared difference, negative log-likelihood, or 1 - p / sqrt(p² + (1 - p)²) with p the
         probability of the observed outcome; or a user-defined one.
     method : {"corp", "sharpness", "murphy"}
         The estimate of the frequency of outcome 1 given the prediction: isotonic regression, kernel regression, or the
-        mean in bins.
+        mean in bins. Of several classes jointly "sharpness" and "murphy", over the cells of `canonical_ce`.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more. With method "sharpness" or
         "murphy" also one of several classes jointly, such as "canonical".
@@ -262,17 +267,11 @@ def decompose(
         Number of bootstrap samples; 0 for no ranges, as it has to be for several classes jointly.
     rng, n_jobs
         As for `calibration_test`.
-    cluster : array_like, shape (n,), optional
-        The cluster of each row, such as a patient or a day: whole clusters are drawn for the ranges. The score and its
-        parts do not depend on clusters.
     **options
-        For method "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1 (0.05); for
-        method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile". For several classes jointly both methods
-        have the cells of the measure `canonical_ce`, with its options `strategy`, "tree" (default) or "uniform",
-        `n_bins`, `threshold` and `min_size`. For scores that can be infinite
-        ("log_loss") also `clip`: predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their loss is
-        taken. By default none is moved; then one of exactly 0 or 1 that fails makes the score infinite, and method
-        "sharpness" raises if there is one. The message gives a value.
+        For "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1; for "murphy" `n_bins`
+        and `strategy`; for several classes jointly `strategy`, "tree" or "uniform", `n_bins`, `threshold` and
+        `min_size`. For scores that can be infinite `clip`: predictions are moved into [clip, 1 - clip] before their
+        loss is taken; by default none is moved. And words about rows, as of `estimate`.
 
     Returns
     -------
@@ -282,58 +281,23 @@ def decompose(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), an argument is unknown or out of range, or
-        the lens has no binary outcome where one is needed, or a class has probability 0 with "log_loss" and several
-        classes jointly; with `n_resamples`, if a `Sample` has real-valued counts or the score is
-        infinite.
+        If the data are not as described (the first offending row is named), an argument is unknown or out of range, the
+        lens has no binary outcome where one is needed, or a loss is infinite where the method or a range needs a finite
+        one.
 
     Notes
     -----
-    The parts add up to the score, up to rounding, on every sample. With d(x, y) the divergence of the score, v the
-    prediction, y the outcome and the means over rows:
-
-    - "corp": score = mcb - dsc + unc. With the mean losses L of the predictions v, of their isotonic recalibration r(v)
-      and of the overall frequency f, mcb = L(v) - L(r), dsc = L(f) - L(r) and unc = L(f). All are at least 0.
-    - "sharpness": score = calibration_error + sharpness_gap + smoothing. With the kernel regression m(v) these are the
-      mean of d(m, v), at least 0 and, for "brier" and "log_loss", the measure `regression_ce`; the mean of d(y, m), at
-      least 0; and the mean of (φ'(m) - φ'(v)) (y - m), of either sign, which is 0 if m is the mean outcome of each
-      distinct prediction: the error of smoothing.
-    - "murphy": score = reliability - resolution + uncertainty + within_bins. With the mean outcome and the mean
-      prediction of each bin these are the means of d(outcome, prediction) and d(outcome, f); the loss of f; and how
-      much the score would fall if each prediction were replaced by the mean of its bin: for "brier" the variance of
-      predictions within bins minus twice their covariance with outcomes (Stephenson, Coelho, Jolliffe 2008).
-
-    For several classes jointly the score is "brier", the sum over the classes of squared differences, or "log_loss";
-    v is the vector of predictions, and m(v) are the frequencies of the classes in the cell of v. With level sets,
-    ``strategy="uniform", n_bins=None``, nothing is smoothed: score = calibration_error + sharpness_gap (lemma 4.1 of
-    Chidambaram and Ge). Where cells hold few rows, the error is too large and the gap too small.
-
-    The ranges are percentiles of a pairs bootstrap, or of a bootstrap of whole clusters. For the score and for unc
-    they are confidence intervals. The parts that cannot be negative (mcb, dsc, calibration_error, reliability,
-    resolution) are overestimated, most where they are small, and every bootstrap sample overestimates them once
-    more: near 0 the range lies above the true value, and for a calibrated model it hardly ever contains 0. Test
-    whether such a part is more than noise by `calibration_test` with measure "mcb" or "regression_ce". Cost: one
-    sort, and one pass for each bootstrap sample.
+    The parts add up to the score, up to rounding, on every sample; the page "Calibration and sharpness" has their
+    formulas. The ranges are percentiles of a bootstrap of rows, or of whole clusters. They are confidence intervals for
+    the score and for unc. Parts that cannot be negative are overestimated, and every bootstrap sample overestimates
+    them once more: near 0 their range lies above the true value. Test whether such a part is more than noise by
+    `calibration_test` with measure "mcb" or "regression_ce". Cost: one sort, and one pass for each bootstrap sample.
 
     References
     ----------
     Dimitriadis, Gneiting, Jordan 2021, doi:10.1073/pnas.2016191118; Chidambaram, Ge 2024, arXiv:2406.04068; Murphy
     1973, doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2; Stephenson, Coelho, Jolliffe 2008,
     doi:10.1175/2007WAF2006116.1; Bröcker 2009, doi:10.1002/qj.456.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> result = cs.decompose([1, 0, 1], [0.25, 0.5, 0.75])
-    >>> print(result)
-    brier score 0.2917 = mcb 0.125 - dsc 0.05556 + unc 0.2222 (corp), event: outcome 1, n = 3.
-
-    Of three classes jointly, whose most likely class and single classes are calibrated; in truth .02 and .52:
-
-    >>> y, p = cs.generators.six_points().sample(10_000, rng=1)
-    >>> parts = cs.decompose(y, p, lens="canonical", method="sharpness")
-    >>> round(parts["calibration_error"], 3), round(parts["sharpness_gap"], 3)
-    (0.02, 0.518)
     """
     phi = find_score(score)
     if not is_among(method, METHODS):

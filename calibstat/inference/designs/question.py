@@ -121,14 +121,19 @@ def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[s
             return Samples(y_true, lens=lens, **about)
         make: Callable[..., Data | Models] = Data if named_models(y_prob) is None else Models
         return make(y_true, y_prob, lens=lens, **about)
-    kind = f"cs.{type(y_true).__name__}"
-    for name, given in {"y_prob": y_prob, **about}.items():
-        if given is not None:
-            raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
+    need_alone(y_true, {"y_prob": y_prob, **about})
     for word in y_true.words:
         if word not in function.takes:
             raise _not_taken(function, word)
     return y_true.asked_through(lens)
+
+
+def need_alone(rows: Data | Models, beside: Mapping[str, object]) -> None:
+    """Raise if anything is given beside rows that are described already."""
+    kind = f"cs.{type(rows).__name__}"
+    for name, given in beside.items():
+        if given is not None:
+            raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
 
 
 def _not_taken(function: Any, word: str) -> ValueError:
