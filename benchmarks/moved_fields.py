@@ -3,43 +3,17 @@
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from recorded import CLASS
 
 Fields = Mapping[str, Mapping[str, str | None]]
+MAP = Path(__file__).resolve().parents[1] / "conformance" / "moved-1-to-2.json"
 # Of each result class of before: the way to a field, such as ".n_clusters", and the way now, such as ".rows.clusters".
-# None stands for a field that is gone on purpose.
-CLASS_WISE = ("names", "statistic", "pvalue", "pvalue_holm", "pvalue_error", "null_distribution", "null_hypothesis")
+# None stands for a field that is gone on purpose. The file is for programs that read the JSON of results, too.
 MOVED: Fields = {
-    "ClassWiseTestResult": {
-        **{f".overall.{name}": f".{name}" for name in ("statistic", "pvalue", "pvalue_error", "null_distribution")},
-        **{f".overall.{name}": f".{name}" for name in ("null_hypothesis", "lens", "n_resamples", "why_stopped")},
-        **{f".overall.{name}": f".{name}" for name in ("measure", "tail", "resample", "n", "stopped", "why_infinite")},
-        **{f".overall.{name}": f".{name}" for name in ("deviation", "calibration_map")},
-        **dict.fromkeys((".overall.note", ".overall.effective_n"), None),  # which the result itself has
-        **{f".{name}": f".classes.{name}" for name in (*CLASS_WISE, "lens", "n_resamples", "resamples_used")},
-        **{f".{name}": f".classes.{name}" for name in ("why_stopped", "deviations")},
-    },
-    "CrossValidatedTestResult": {
-        f".{name}": f".rows.{name}"
-        for name in ("pvalue_by_theorem", "pvalue_of_rows", "pvalue_of_folds", "folds", "repeats")
-    },
-    "CrossValidatedInterval": {f".{name}": f".rows.{name}" for name in ("folds", "repeats")},
-    "GuidedTestResult": {
-        **{f".{name}": f".rows.{name}" for name in ("use", "pvalue_labels_only", "pvalue_direction", "labelled")},
-        **{f".{name}": f".rows.{name}" for name in ("left_out", "design_pvalue")},
-        ".premises": ".rows.rests_on",
-        ".unseen": ".rows.not_seen",
-    },
-    "RectifiedInterval": {
-        **{f".{name}": f".rows.{name}" for name in ("labelled", "share", "equivalent_labels", "slopes", "worth")},
-        **{f".{name}": f".rows.{name}" for name in ("is_judge_used", "labels_only", "design_pvalue")},
-        ".unseen": ".rows.not_seen",
-    },
-    "JudgedComparison": {
-        **{f".{name}": f".rows.{name}" for name in ("labelled", "labels_only", "design_pvalue")},
-        ".unseen": ".rows.not_seen",
-    },
+    kind: {f".{before}": None if now is None else f".{now}" for before, now in fields.items()}
+    for kind, fields in json.loads(MAP.read_text(encoding="utf-8")).items()
 }
 
 

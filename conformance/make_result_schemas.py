@@ -1,4 +1,4 @@
-"""Write results-1.json: the JSON Schema of the dictionary of every result of calibstat, from the classes' fields.
+"""Write results-2.json: the JSON Schema of the dictionary of every result of calibstat, from the classes' fields.
 
 Run ``python make_result_schemas.py`` in this folder. `to_dict` joins the fields of a result within a result to its own,
 with dots between their names, and so do the schemas. What a dictionary names, such as models, may have any name.
@@ -162,9 +162,9 @@ def text() -> str:
     """Return the file: a line for each result."""
     known = {**DEFS, **{kind.__name__: object_of(kind) for kind in result_classes()}}
     lines = ",\n".join(f'"{name}": {json.dumps(schema)}' for name, schema in known.items())
-    head = '"$schema": "https://json-schema.org/draft/2020-12/schema",\n"title": "results of calibstat, version 1",\n'
+    head = '"$schema": "https://json-schema.org/draft/2020-12/schema",\n"title": "results of calibstat, version 2",\n'
     return f'{{\n{head}"$defs": {{\n{lines}\n}}\n}}\n'
 
 
 if __name__ == "__main__":
-    (HERE / "results-1.json").write_text(text(), encoding="utf-8")
+    (HERE / "results-2.json").write_text(text(), encoding="utf-8")

@@ -96,6 +96,7 @@ search_words = {
     "comparing": "compare two models better",
     "clusters": "repeated patients questions days sites clustered dependent",
     "weights": "sample survey",
+    "designs": "cluster folds judge weights data models rows",
     "cross-validation": "cross-validated cross validation cv out-of-fold",
     "recalibration": "calibrate correct platt isotonic temperature scaling update",
     "equivalence": "good enough margin threshold acceptable",

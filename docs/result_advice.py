@@ -8,34 +8,44 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "Begin with `answer`. A small `pvalue` is evidence that the predictions are not calibrated. A large one is not "
         "evidence that they are. `statistic` is not the size of the error: `confidence_interval` has that.",
     ),
-    "ClassWiseTestResult": (
+    "ClassTests": (
         "calibration_test",
-        'With `lens="class_wise"`. `pvalue_holm` is adjusted for the number of classes: a class with a value of '
-        "at most 0.05 is predicted wrongly. `overall` is one test of all classes together.",
+        'The field `classes` of a test with `lens="class_wise"`. `pvalue_holm` is adjusted for the number of classes: a '
+        "class with a value of at most 0.05 is predicted wrongly. The test itself is of all classes together.",
     ),
-    "GuidedTestResult": (
+    "Rows": (
+        "calibration_test, confidence_interval, compare",
+        "The field `rows` of a result: independent rows, and how many.",
+    ),
+    "ClustersOfRows": (
+        "calibration_test, confidence_interval, compare",
+        "The field `rows` of a result, with `cluster=`: how many clusters, and how many of equal size say as much.",
+    ),
+    "Folds": ("compare", "The field `rows` of a comparison, with `folds=`."),
+    "TestedFolds": (
         "calibration_test",
-        "With `proxy=`. Read it as a `CalibrationTestResult`. `pvalue_labels_only` is the test without the judge.",
+        "The field `rows` of a test, with `folds=`. `pvalue_by_theorem` is valid for any learner; the p-value of the "
+        "test uses all rows together and is studied.",
+    ),
+    "ModelsOfFolds": (
+        "confidence_interval",
+        "The field `rows` of an interval, with `folds=`, which is for predicting each new row by one of the models, "
+        "drawn at random: its `high` is what to report.",
+    ),
+    "GuidedRows": (
+        "calibration_test",
+        "The field `rows` of a test, with `judge=`. `pvalue_labels_only` is the test without the judge.",
+    ),
+    "RectifiedLabels": (
+        "confidence_interval",
+        "The field `rows` of an interval, with `judge=`, which is for the labels and not for the judge's answers. "
+        "`worth` says how many labels the judge replaces.",
     ),
     "ConfidenceInterval": (
         "confidence_interval",
         "`low` and `high` are what to report, with `estimand`, what they are for. The estimate of an error is biased "
         "upwards, and may lie above the interval. An error has the unit of a probability, so 0.05 is 5 points of a "
         "percentage.",
-    ),
-    "RectifiedInterval": (
-        "confidence_interval",
-        "With `proxy=`. Read it as a `ConfidenceInterval`, for the labels and not for the judge's answers. "
-        "`worth` says how many labels the judge replaces.",
-    ),
-    "CrossValidatedInterval": (
-        "confidence_interval",
-        "With `folds=`. It is for predicting each new row by one of the models, drawn at random. `high` is what to "
-        "report.",
-    ),
-    "CrossValidatedTestResult": (
-        "calibration_test",
-        "With `folds=`. `pvalue_by_theorem` is valid for any learner; `pvalue` uses all rows together and is studied.",
     ),
     "CrossValidation": (
         "cross_validate",
@@ -87,9 +97,9 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "first one has the smaller error. `at_least` bounds by how much. Of the default measure the unit is a squared "
         "probability.",
     ),
-    "JudgedComparison": (
+    "ComparedLabels": (
         "compare",
-        "With `proxy=`. Read it as a `Comparison`; `labels_only` is the comparison without the judge.",
+        "The field `rows` of a comparison, with `judge=`. `labels_only` is the comparison without the judge.",
     ),
     "GeneralizationGap": (
         "generalization_gap",

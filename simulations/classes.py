@@ -105,7 +105,7 @@ def wrong(classes: int) -> dict[str, Any]:
 
 def through(lens: Any, measures: Measures, reduce: str | None = None) -> Measures:
     """Return measures as they are seen through a lens."""
-    seen = {"lens": lens} if reduce is None else {"lens": lens, "reduce": reduce}
+    seen = {"lens": lens if reduce is None else f"{lens}_{reduce}"}
     words = str(lens).split("(")[0] + (f", {reduce}" if reduce else "")
     return {f"{words}: {label}": (name, {**options, **seen}) for label, (name, options) in measures.items()}
 

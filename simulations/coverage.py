@@ -140,9 +140,7 @@ def grids(quick: bool) -> list[Grid]:
     return found
 
 
-CLASSES: Measures = {
-    f"class-wise ece, {how}": ("ece", {"lens": "class_wise", "reduce": how}) for how in ("mean", "max")
-}
+CLASSES: Measures = {f"class-wise ece, {how}": ("ece", {"lens": f"class_wise_{how}"}) for how in ("mean", "max")}
 
 
 def rival_classes_at(n: int) -> dict[str, Any]:

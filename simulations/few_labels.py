@@ -152,7 +152,7 @@ def comparisons(model: str, judge: str, sets: int) -> list[Row]:
                 y, p, f = cell.sample(ROWS, random)
                 few, models = few_labels(y, LABELS, random), {"one": p, "other": function(p)}
                 result: Any = cs.compare(few, models, judge=cs.Judge(f), measure=name, n_resamples=199, rng=r)
-                ends[r], alone[r] = ((each.low[0], each.high[0]) for each in (result, result.labels_only))
+                ends[r], alone[r] = ((each.low[0], each.high[0]) for each in (result, result.rows.labels_only))
             wide = np.stack([ends[:, 1] - ends[:, 0], alone[:, 1] - alone[:, 0]], axis=1)
             row: Row = {"question": "compare", "model": f"{model}, {other}", "judge": judge, "measure": name}
             row |= {"rows": ROWS, "labels": LABELS, "truth": truth, "replicates": times * sets}
@@ -174,7 +174,7 @@ def calibrated_rows(judge: str, kind: str, random: Random) -> dict[str, Any]:
         f = np.where(random.random(n) < 0.9, y, 1 - y)
         cluster = np.repeat(np.arange(n // GROUP), GROUP)
         named = {"cluster": cluster} if kind == "groups" else {}
-        return {"y_true": np.where(labelled, y, np.nan), "y_prob": p, "proxy": f, **named}
+        return {"y_true": np.where(labelled, y, np.nan), "y_prob": p, "judge": cs.Judge(f, blind=True), **named}
     y, p, f = population("calibrated", judge).sample(n, random)
     if kind != "repeated":
         p = random.random(n)
@@ -186,7 +186,7 @@ def calibrated_rows(judge: str, kind: str, random: Random) -> dict[str, Any]:
         known = known[np.argsort(p[known])]
         at = np.clip(np.searchsorted(p[known], p), 2, known.size - 3)
         f = np.mean([few[known][at + d] for d in range(-2, 3)], axis=0)
-    return {"y_true": few, "y_prob": p, "proxy": f}
+    return {"y_true": few, "y_prob": p, "judge": cs.Judge(f, blind=True)}
 
 
 KINDS: Mapping[str, tuple[str, ...]] = {
@@ -203,10 +203,10 @@ def tests(judge: str, kind: str, sets: int) -> list[Row]:
     """Return how often tests reject a calibrated model at 5 %."""
     random, found = random_of("tests", judge, kind), dict.fromkeys(("direction", "labels alone", "noise"), 0)
     for r in range(sets):
-        asked: dict[str, Any] = {**calibrated_rows(judge, kind, random), "blind": True, "n_resamples": 199, "rng": r}
+        asked: dict[str, Any] = {**calibrated_rows(judge, kind, random), "n_resamples": 199, "rng": r}
         guided = cs.calibration_test(**asked)
         found["direction"] += guided.pvalue <= ALPHA
-        found["labels alone"] += guided.pvalue_labels_only <= ALPHA
+        found["labels alone"] += guided.rows.pvalue_labels_only <= ALPHA
         found["noise"] += cs.calibration_test(**asked, method="noise").pvalue <= ALPHA
     row = {"question": "level", "model": kind, "judge": judge, "measure": "ks", "rows": 1500, "labels": LABELS}
     return [{**row, "test": name, "replicates": sets, "rejected": int(times)} for name, times in found.items()]

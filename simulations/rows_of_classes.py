@@ -34,7 +34,7 @@ SEED = 20728
 LEVEL = 0.05
 RESAMPLES = 99
 ODDS = 1.5  # by which each of two models is wrong about another class
-MEAN, MAX = ({"lens": "class_wise", "reduce": each} for each in ("mean", "max"))
+MEAN, MAX = ({"lens": f"class_wise_{each}"} for each in ("mean", "max"))
 GRID = {"measure": "canonical_ce", "lens": "canonical", "strategy": "uniform", "n_bins": 4}
 OF_CLUSTERS: Mapping[str, dict[str, Any]] = MappingProxyType(
     {

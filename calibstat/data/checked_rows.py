@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibstat.data import lenses
 from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.checks import TAKE_FOLDS, described, refuse_unknown, short
-from calibstat.data.clusters import Clusters, as_clusters, given_clusters
+from calibstat.data.clusters import UNSEEN, Clusters, as_clusters
 from calibstat.data.engines.counted_rows import CountedRows, counted_rows
 from calibstat.data.folds_of_rows import ONE_EVENT, columns_of_folds, need_clusters_in_folds, numbered_folds
-from calibstat.data.given_rows import GivenRows
-from calibstat.data.judged_rows import Judge, JudgedColumns
+from calibstat.data.judged_rows import Judge, JudgedColumns, filled
 from calibstat.data.labels import check_row_names, labels_or_positive
-from calibstat.data.lenses import AnyLens
+from calibstat.data.lenses import AnyLens, Lens, OfEachClass, find_lens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
-from calibstat.data.observations import Observations
-from calibstat.data.predictions import Predictions
+from calibstat.data.named_lens import EVENT
+from calibstat.data.null_hypothesis import EVENT_NULL
+from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, Observations
+from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.data.rows_error import RowsError
-from calibstat.data.sample import Sample
+from calibstat.data.sample import Sample, as_sample, sample_of_rows
+from calibstat.data.validation import as_rows, check_rows, n_columns
+from calibstat.data.weighted_sample import as_weights
 
 OF_ROWS = ("y_true", "y_prob", "lens", "cluster", "folds", "sample_weight", "labels", "pos_label")  # held by `Data`
 UNITS = ("cluster", "sample_weight")  # which rows belong together, and how much each counts
@@ -45,6 +50,112 @@ class AboutRows(TypedDict, total=False):
     judge: Judge | None
     labels: ArrayLike | None
     pos_label: object
+
+
+class GivenRows:
+    """Outcomes and predictions as they were given; what is checked or made of them is kept."""
+
+    def __init__(
+        self,
+        y_true: ArrayLike | Sample | Predictions,
+        y_prob: Predicted,
+        sample_weight: ArrayLike | None,
+        labels: ArrayLike | None,
+    ) -> None:
+        self.y_true, self.y_prob, self.sample_weight, self.labels = y_true, y_prob, sample_weight, labels
+
+    @cached_property
+    def summary(self) -> Sample:
+        """The rows of a binary outcome as a `Sample`."""
+        return as_sample(self.y_true, self.y_prob, self.sample_weight, self.labels)
+
+    @cached_property
+    def binary(self) -> tuple[np.ndarray, np.ndarray]:
+        """Outcomes and predictions of outcome 1."""
+        y, p = as_rows(self.y_true, self.y_prob, self.labels)
+        check_rows(y, p)
+        return y, p
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """The classes and their predictions."""
+        return as_predictions(self.y_true, self.y_prob, self.labels)
+
+    @cached_property
+    def all_binary_rows(self) -> Sample:
+        """The rows of a binary outcome without their weights."""
+        return sample_of_rows(*self.binary)
+
+    @cached_property
+    def are_of_classes(self) -> bool:
+        """Whether there are several columns of predictions."""
+        return isinstance(self.y_true, Predictions) or (self.y_prob is not None and n_columns(self.y_prob) > 2)
+
+    @cached_property
+    def n_classes(self) -> int:
+        """Number of classes, 2 of a binary outcome."""
+        return self.predictions.n_classes if self.are_of_classes else 2
+
+    def weight(self, n: int) -> tuple[np.ndarray | None, bool]:
+        """Return the checked weights of so many rows, or None, and whether they look like counts."""
+        if self.sample_weight is None:
+            return None, False
+        weight = as_weights(self.sample_weight, n)
+        given = np.asarray(self.sample_weight, np.float64)
+        return weight, bool((given == np.floor(given)).all() and (given > 1).any())
+
+    def seen(self, lens: AnyLens, canonical: bool) -> Observations:
+        """Return what a lens shows of the rows.
+
+        Without a lens these are outcome 1 of two classes, or the most likely one of more; if `canonical`, all classes
+        jointly.
+        """
+        if isinstance(self.y_true, Sample):
+            if lens is not None or canonical:
+                wanted = "a multiclass measure" if canonical else "a lens"
+                raise ValueError(f"expected rows or Predictions for {wanted}, found a Sample, which is binary")
+            return BinaryData(EVENT, EVENT_NULL, None, self.summary)
+        if not self.are_of_classes and lens is None and not canonical:
+            if self.y_prob is None:
+                return BinaryData(EVENT, EVENT_NULL, None, self.summary)
+            return BinaryData(EVENT, EVENT_NULL, self.binary, None, None, *self.weight(self.binary[0].size))
+        predictions, seen = self.predictions, self._lens(lens, canonical)
+        is_event = lens is None and predictions.n_classes == 2 and not canonical
+        named, null = (EVENT, EVENT_NULL) if is_event else (seen.named, seen.hypothesis)
+        if isinstance(seen, OfEachClass):
+            weight, is_whole = self.weight(predictions.n)
+            return ClassWiseData(named, null, predictions, seen.reduce, weight=weight, weight_is_whole=is_whole)
+        outcomes, scores = seen.rows(predictions)
+        if scores.ndim == 1:
+            rows = as_rows(outcomes, scores)
+            check_rows(*rows)
+            return BinaryData(
+                named, null, rows, None, predictions, *self.weight(rows[0].size), confidences=seen.confidences
+            )
+        shown, (weight, is_whole) = seen.vectors(predictions, outcomes, scores), self.weight(predictions.n)
+        return MulticlassData(named, null, shown, weight=weight, weight_is_whole=is_whole, confidences=seen.confidences)
+
+    def _lens(self, lens: AnyLens, canonical: bool) -> Lens | OfEachClass:
+        """Return the given lens of classes, or without one the lens that functions use by default."""
+        if lens is not None:
+            return find_lens(lens)
+        if canonical:
+            return lenses.canonical
+        return lenses.one_class(1) if self.predictions.n_classes == 2 else lenses.top_label
+
+    def chances(self, of: CalibrationMap, seen: Observations, lens: AnyLens, canonical: bool) -> np.ndarray:
+        """Return the probabilities from which outcomes come if a calibration map is right.
+
+        Of an event that was predicted as such, one for each distinct prediction, shape (m,); of what a lens shows of
+        classes, one for each row and outcome of the lens, shape (n, L).
+        """
+        if isinstance(seen, BinaryData) and seen.predictions is None:
+            return of.of_event(seen.predicted)
+        prob, shown = self.predictions.prob, self._lens(lens, canonical)
+        chance = of.of_vectors(prob)
+        if isinstance(shown, OfEachClass):
+            return chance
+        return shown.chances(prob, chance, 2 if seen.kind == "binary" else seen.predicted.shape[1])
 
 
 class Data:
@@ -106,6 +217,8 @@ class Data:
     True
     """
 
+    design: Any = None  # of a class of rows from outside, see tests/extending: the design that answers
+
     def __init__(
         self,
         y_true: ArrayLike | Sample | Predictions,
@@ -119,21 +232,28 @@ class Data:
         labels: ArrayLike | None = None,
         pos_label: object = None,
     ) -> None:
-        clusters = given_clusters(cluster)
-        cluster, self.unseen = clusters.labels, clusters.unseen
+        self.unseen = UNSEEN[0]
+        if isinstance(cluster, Clusters):
+            cluster, self.unseen = cluster.labels, cluster.unseen
         for name, given in (("sample_weight", sample_weight), ("cluster", cluster), ("folds", folds)):
-            check_row_names(y_true, given, ("y_true", name))
+            if given is not None:
+                check_row_names(y_true, given, ("y_true", name))
         self.judged: JudgedColumns | None = None
         if judge is not None:
             need_nothing_beside_judge({"lens": lens, "folds": folds, "sample_weight": sample_weight})
-            named_outcomes = labels_or_positive(labels, pos_label)
-            self.judged = JudgedColumns.of(y_true, y_prob, judge, cluster=cluster, labels=named_outcomes)
+            outcomes, labelled = filled(y_true, judge)
+            rows = GivenRows(outcomes, y_prob, None, labels_or_positive(labels, pos_label))
+            if rows.are_of_classes:
+                raise ValueError(f"expected judge= of one event, found predictions of {rows.n_classes} classes")
+            event = rows.seen(None, canonical=False).one_event().float_rows()
+            self.judged = JudgedColumns.of(*event, labelled, judge, cluster)
             y_true, y_prob, cluster = self.judged.labelled_columns
             labels = pos_label = None
         label, further = None, list[tuple[Any, np.ndarray]]()
         if folds is not None:
             (y_prob, label), *further = columns_of_folds(y_prob, folds)
-        self.rows = GivenRows(y_true, y_prob, sample_weight, labels_or_positive(labels, pos_label))
+        labels = labels if pos_label is None else labels_or_positive(labels, pos_label)
+        self.rows = GivenRows(y_true, y_prob, sample_weight, labels)
         self.lens = lens
         self._seen: dict[bool, Observations] = {}
         self.seen()  # raises now if the rows are wrong
@@ -302,7 +422,7 @@ class Models(Mapping[str, Data]):
         models = named_models(y_prob)
         if models is None:
             raise no_models(y_prob)
-        clusters = given_clusters(cluster)
+        clusters = cluster if isinstance(cluster, Clusters) else Clusters(cluster)
         check_row_names(y_true, clusters.labels, ("y_true", "cluster"))
         labels = labels_or_positive(labels, pos_label)
         rows: dict[str, Any] = {"sample_weight": sample_weight, "lens": lens, "labels": labels, "folds": folds}

@@ -46,11 +46,6 @@ class Clusters:
         return f"Clusters({np.size(self.labels):,} labels, unseen={self.unseen!r})"
 
 
-def given_clusters(cluster: object) -> Clusters:
-    """Return an argument `cluster`, also None, with all that may be said of clusters."""
-    return cluster if isinstance(cluster, Clusters) else Clusters(cluster)
-
-
 def clusters_in_words(unit: np.ndarray, weight: np.ndarray | None = None) -> str:
     """Return the number of clusters, of their rows, and of clusters of equal size that say about as much.
 

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checks import short
-from calibstat.data.given_rows import GivenRows
-from calibstat.data.models import Predicted
 from calibstat.data.numbered_labels import missing, numbered
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -90,25 +88,8 @@ class JudgedColumns:
         return self.labelled.size
 
     @classmethod
-    def of(
-        cls,
-        y_true: object,
-        y_prob: Predicted,
-        judge: object,
-        *,
-        cluster: object = None,
-        labels: ArrayLike | None = None,
-    ) -> JudgedColumns:
-        """Return checked rows in the order in which they are given."""
-        if not isinstance(judge, Judge):
-            raise ValueError(f"expected judge=cs.Judge(answers), with an answer for each row; found {short(judge)}")
-        if isinstance(y_true, Sample | Predictions):
-            raise ValueError(f"expected rows, y_true and y_prob, beside judge=, found a {type(y_true).__name__}")
-        outcomes, labelled = filled(y_true)
-        rows = GivenRows(outcomes, y_prob, None, labels)
-        if rows.are_of_classes:
-            raise ValueError(f"expected judge= of one event, found predictions of {rows.n_classes} classes")
-        y, p = rows.seen(None, canonical=False).one_event().float_rows()
+    def of(cls, y: np.ndarray, p: np.ndarray, labelled: np.ndarray, judge: Judge, cluster: object) -> JudgedColumns:
+        """Return checked rows in the order in which they are given; outcomes of rows that are not labelled are any."""
         f = _numbers("the answers of judge=", judge.answers, y.size)
         check_all((f >= 0) & (f <= 1), "an answer of the judge from 0 to 1 for every row", f, "judge")
         chance = None if judge.inclusion is None else _chances(judge.inclusion, labelled)
@@ -134,8 +115,12 @@ class JudgedColumns:
         )
 
 
-def filled(y_true: object) -> tuple[np.ndarray, np.ndarray]:
+def filled(y_true: object, judge: object) -> tuple[np.ndarray, np.ndarray]:
     """Return outcomes in which missing ones are replaced by one that was observed, and which were there."""
+    if not isinstance(judge, Judge):
+        raise ValueError(f"expected judge=cs.Judge(answers), with an answer for each row; found {short(judge)}")
+    if isinstance(y_true, Sample | Predictions):
+        raise ValueError(f"expected rows, y_true and y_prob, beside judge=, found a {type(y_true).__name__}")
     array = np.ma.getdata(y_true) if np.ma.isMaskedArray(y_true) else to_numpy(y_true, "y_true")
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.ndim != 1:

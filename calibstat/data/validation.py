@@ -143,9 +143,12 @@ def not_a_number(array: np.ndarray, name: str) -> ValueError:
 
 def as_rows(y_true: object, y_prob: object, labels: OutcomeNames = None) -> tuple[np.ndarray, np.ndarray]:
     """Convert to outcomes (float64 or int64) and predictions of equal length, whose values are not yet checked."""
-    check_row_names(y_true, y_prob)
+    are_arrays = type(y_true) is np.ndarray is type(y_prob)  # which name neither rows nor columns
+    if not are_arrays:
+        check_row_names(y_true, y_prob)
     y = outcomes_of_rows(y_true)
-    y_prob, labels = with_labels(y, y_prob, labels)
+    if not are_arrays or labels is not None or y.dtype.kind not in "buif":
+        y_prob, labels = with_labels(y, y_prob, labels)
     p = as_array(y_prob, "y_prob")
     if p.ndim == 2 and p.shape[1] > 2:
         raise ValueError(

@@ -92,10 +92,15 @@ def draw(source: Source, scheme: Scheme, statistic: Any, draws: Draws, stage: in
       B resamples.
     * `ModelPair`: ``statistic(count, positives)`` of each model; their difference is returned.
     """
+    return driver_of(source, scheme)(source, scheme, statistic, draws, stage)
+
+
+def driver_of(source: Source, scheme: Scheme) -> Driver:
+    """Return the function that draws by this scheme from this source."""
     driver = DRIVERS.get((type(source), type(scheme)))
     if driver is None:
         known = ", ".join(s.__name__ for of, s in DRIVERS if of is type(source)) or "none"
         raise TypeError(
             f"expected a scheme that draws from {type(source).__name__}, one of {known}; found {type(scheme).__name__}"
         )
-    return driver(source, scheme, statistic, draws, stage)
+    return driver

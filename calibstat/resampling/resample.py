@@ -15,7 +15,7 @@ from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned, Statistic
 from calibstat.measures.kinds.multiclass_kinds import VectorBinned
-from calibstat.resampling.draw import draw
+from calibstat.resampling.draw import driver_of
 from calibstat.resampling.schemes import Draws, Labels, OfRows, RowLabels
 from calibstat.resampling.sources import ClassSamples, InOnePass, Source, in_cells
 
@@ -51,7 +51,7 @@ def resampler(
         source, statistic = _of_sample(measure, data, scheme)
     else:
         source, statistic = _of_classes(measure, data, scheme, weight)
-    return partial(draw, source, scheme, statistic, stage=stage)
+    return partial(driver_of(source, scheme), source, scheme, statistic, stage=stage)
 
 
 def _of_sample(measure: Statistic, sample: Sample, scheme: OfRows) -> tuple[Source, Any]:

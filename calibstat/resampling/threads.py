@@ -45,7 +45,7 @@ def n_threads(n_jobs: int) -> int:
 
 def in_threads(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_jobs: int) -> list[T]:
     """Run the task on every piece, in order or in threads; the kernels release the interpreter lock."""
-    return list(one_after_another(task, pieces, n_jobs))
+    return [task(*pieces[0])] if len(pieces) == 1 else list(one_after_another(task, pieces, n_jobs))
 
 
 def one_after_another(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_jobs: int) -> Iterator[T]:

@@ -78,7 +78,7 @@ FUNCTIONS = {
     ),
     "top_label_ece": measure("ece", lens="top_label"),
     "class_wise_ece": lambda y, p, w, reduce="mean", **options: float(
-        cs.estimate(y, p, measure="ece", lens="class_wise", reduce=reduce, sample_weight=w, **options)
+        cs.estimate(y, p, measure="ece", lens=f"class_wise_{reduce}", sample_weight=w, **options)
     ),
     "general_ce": general,
     "class_brier": measure("brier", lens="canonical"),

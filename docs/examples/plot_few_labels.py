@@ -36,7 +36,7 @@ print(f"The judge is right in {np.mean(answers == truth):.0%} of the rows.")
 # every judge.
 test = cs.calibration_test(few, p, judge=cs.Judge(answers, blind=True), rng=1)
 print(test.answer)
-print(f"Without the judge: p = {test.pvalue_labels_only:.2f}")
+print(f"Without the judge: p = {test.rows.pvalue_labels_only:.2f}")
 
 # %%
 # How large is the error?
@@ -48,7 +48,7 @@ import matplotlib.pyplot as plt
 
 guided = cs.confidence_interval(few, p, measure="ks", judge=cs.Judge(answers), rng=1)
 intervals = {
-    "200 labels": guided.labels_only,
+    "200 labels": guided.rows.labels_only,
     "200 labels and the judge": guided,
     "the judge taken for the truth": cs.confidence_interval(answers, p, measure="ks", rng=1),
     "all 1,447 labels": cs.confidence_interval(truth, p, measure="ks", rng=1),
@@ -63,4 +63,4 @@ axes.invert_yaxis()
 # %%
 # What is the judge worth?
 # ------------------------
-print(guided.worth)
+print(guided.rows.worth)

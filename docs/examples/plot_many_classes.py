@@ -37,9 +37,9 @@ print(cs.calibration_test(label, prob, rng=0).answer)
 #
 # ``lens="class_wise"`` looks at each class against the rest, and adjusts the p-values for their number.
 test = cs.calibration_test(label, prob, lens="class_wise", rng=0)
-for name, pvalue in enumerate(test.pvalue_holm):
+for name, pvalue in enumerate(test.classes.pvalue_holm):
     print(f"digit {name}: adjusted p = {pvalue:.3f}")
-print(f"all together: p = {test.overall.pvalue:.3f}")
+print(f"all together: p = {test.pvalue:.3f}")
 
 # %%
 # How large is the error?

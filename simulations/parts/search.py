@@ -149,7 +149,7 @@ def recipes(measures: list[str] | None = None) -> list[Recipe]:
     found += [Recipe(kind, name) for kind in ("Samples", "PairInClusters") for name in few]
     of_classes: list[tuple[str, Options]] = []
     for name, _ in plain:
-        of_classes += [(name, (("lens", "class_wise"), ("reduce", how))) for how in ("mean", "max")]
+        of_classes += [(name, (("lens", f"class_wise_{how}"),)) for how in ("mean", "max")]
         of_classes += [(name, (("lens", "canonical"),))]
     for name, measure in MEASURES.items():
         wanted = name not in SLOWEST if measures is None else name in measures

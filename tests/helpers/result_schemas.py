@@ -10,7 +10,7 @@ from project_folder import PROJECT
 @cache
 def validator(name):
     """The validator of a class of results, by its name."""
-    schemas = json.loads((PROJECT / "conformance" / "results-1.json").read_text(encoding="utf-8"))
+    schemas = json.loads((PROJECT / "conformance" / "results-2.json").read_text(encoding="utf-8"))
     return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": schemas["$defs"]})
 
 

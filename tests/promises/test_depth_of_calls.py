@@ -18,8 +18,8 @@ from calibstat.measures.kinds.old_name import OldName
 ROWS = cs.generators.temperature(3).sample(500, rng=1)
 OTHER_ROWS = cs.generators.temperature(3).sample(500, rng=2)
 CALLS = {  # what is called, the deepest that it may go and the most files that it may enter
-    "interval": (lambda y, p: cs.confidence_interval(y, p, measure="ks", n_resamples=99, rng=1), 14, 36),
-    "test": (lambda y, p: cs.calibration_test(y, p, measure="ece", n_resamples=99, rng=1), 11, 34),
+    "interval": (lambda y, p: cs.confidence_interval(y, p, measure="ks", n_resamples=99, rng=1), 15, 38),
+    "test": (lambda y, p: cs.calibration_test(y, p, measure="ece", n_resamples=99, rng=1), 11, 36),
 }
 MEMBERS = {Problem: 42, Statistic: 44}  # attributes, class variables and methods that a subclass may touch
 CHECKS = 2  # of the rows of one model by a report: of their form and of their values

@@ -162,7 +162,7 @@ def test_every_interval_that_is_offered_is_searched():
     assert names["Pair"] >= {"kernel_ce", "ks", "kuiper", "ece", "smooth_ce", "brier", "log_loss"}
     assert names["Samples"] == names["PairInClusters"] == set(searching.MOST_ASKED)
     classes = {recipe.label for recipe in found if recipe.kind == "Classes"}
-    assert classes >= {"ece, lens class_wise, reduce max", "canonical_ce, strategy uniform, n_bins 3"}
+    assert classes >= {"ece, lens class_wise_max", "canonical_ce, strategy uniform, n_bins 3"}
 
 
 def known_binary():

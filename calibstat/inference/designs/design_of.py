@@ -11,7 +11,9 @@ from calibstat.inference.designs.judged_labels import Judged
 
 
 def design_of(data: Data) -> Design:
-    """Return the design of rows."""
+    """Return the design of rows; one from outside is named by the class of its rows."""
+    if data.design is not None:
+        return data.design(data)
     if data.judged is not None:
         return Judged(data)
     return CrossValidated(data) if data.fold is not None else independent(data)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers
 from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel, Outcomes, Samples, named
 from calibstat.data.checks import UnknownOption, refuse_unknown
 from calibstat.data.models import Predicted, named_models
-from calibstat.data.retired_words import refuse_retired
+from calibstat.data.retired_words import RETIRED, refuse_retired
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,12 +64,7 @@ def question(*takes: str, because: str = "") -> Callable[[Callable[Concatenate[D
     """
 
     def decorated(ask: Callable[Concatenate[Data, P], R]) -> Question[P, R]:
-        def answer(rows: Any, *places: Any, **arguments: Any) -> Any:
-            if isinstance(rows, Models):
-                return Answers(named(lambda data: ask(data, *places, **arguments), rows))
-            return ask(rows, *places, **arguments)
-
-        return _asked(ask, answer, takes, because)
+        return _asked(ask, takes, because, each=True)
 
     return decorated
 
@@ -79,26 +75,30 @@ def question_of_all(
     """Let a function of `Data`, `Models` or `Samples` take outcomes and predictions too; words as of `question`."""
 
     def decorated(ask: Callable[Concatenate[Any, P], R]) -> QuestionOfAll[P, R]:
-        return _asked(ask, ask, takes, because)
+        return _asked(ask, takes, because, each=False)
 
     return decorated
 
 
-def _asked(ask: Callable[..., Any], answer: Callable[..., Any], takes: tuple[str, ...], because: str) -> Any:
+def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: str, *, each: bool) -> Any:
+    """Return the function of outcomes and predictions; `each` says that it is asked about each model by itself."""
     own = [*inspect.signature(ask).parameters.values()][1:]
-    names = [each.name for each in own if each.kind is not each.VAR_KEYWORD]
+    names = [one.name for one in own if one.kind is not one.VAR_KEYWORD]
     arguments_of_all = ["y_true", "y_prob", *names]
     takes_options = "Options" in str(own[-1].annotation)
 
     @wraps(ask)
     def asked(y_true: Any, y_prob: Any = None, *places: Any, **arguments: Any) -> Any:
-        refuse_retired(ask.__name__, arguments, names)
+        if RETIRED.keys() & arguments.keys():
+            refuse_retired(ask.__name__, arguments, names)
         about = {word: arguments.pop(word) for word in WORDS.intersection(arguments)}
         rows = rows_of(asked, y_true, y_prob, arguments.get("lens"), about)
         if not takes_options:
             refuse_unknown(asked, [name for name in arguments if name not in names])
         try:
-            return answer(rows, *places, **arguments)
+            if each and isinstance(rows, Models):
+                return Answers(named(lambda data: ask(data, *places, **arguments), rows))
+            return ask(rows, *places, **arguments)
         except UnknownOption as error:
             if error.name not in arguments:
                 raise
@@ -119,7 +119,8 @@ def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[s
     if not isinstance(y_true, Data | Models):
         if "samples" in function.takes and y_prob is None and isinstance(y_true, Mapping):
             return Samples(y_true, lens=lens, **about)
-        make: Callable[..., Data | Models] = Data if named_models(y_prob) is None else Models
+        is_one = isinstance(y_prob, np.ndarray) or named_models(y_prob) is None  # an array is of one, and most give it
+        make: Callable[..., Data | Models] = Data if is_one else Models
         return make(y_true, y_prob, lens=lens, **about)
     need_alone(y_true, {"y_prob": y_prob, **about})
     for word in y_true.words:
