@@ -165,35 +165,18 @@ def grouping_loss(
     phi = find_score(score)
     if not is_among(shape, SHAPES):
         raise ValueError(f"expected shape 'nondecreasing' or None, found {shape!r}")
-    outcome, prediction = as_rows(y, p)
-    check_rows(outcome, prediction)
-    if (n := count_rows(X)) != outcome.size:
-        raise ValueError(f"expected a row of X for each outcome, found {n} rows and {outcome.size} outcomes")
-    if outcome.min() == outcome.max():
-        raise ValueError(f"expected outcomes 0 and 1, found {outcome[0]:g} alone")
+    event, prediction = _rows(X, y, p)
     if isinstance(cv, int | np.integer):
         check_whole("cv", cv, 2)
     key = key_of(rng)
-    event = outcome.astype(np.int64)
     fold = folds_asked(cv, 1 if isinstance(cv, int | np.integer) else None, key, X, event, None, None)[:, :1]
     fitted = fit_folds(estimator, _beside(X, prediction), event, 1, fold, key, n_jobs, refits=0)
     known = phi.inside(np.clip(fitted.predictions[:, 0], 0.0, 1.0), clip)
-    best = _recalibrated(event, prediction, shape)
-    gain = phi.loss(event.astype(np.float64), best) - phi.loss(event.astype(np.float64), known)
-    centred = gain - gain.mean()
-    worst = max(float(phi.loss(np.full(known.size, float(k)), known).max()) for k in (0, 1))
-    interval = MeanInterval(
-        estimate=float(gain.mean()),
-        variance=float(centred @ centred),
-        third=float((centred**3).sum()),
-        n=gain.size,
-        least=-worst,
-        most=np.inf,
-        title="the grouping loss",
-        is_bounded=True,
-    )
-    given = float(phi.loss(event.astype(np.float64), phi.moved(prediction, clip)).mean())
-    rest = float(phi.loss(event.astype(np.float64), known).mean())
+    outcome = event.astype(np.float64)
+    gain = phi.loss(outcome, _recalibrated(event, prediction, shape)) - phi.loss(outcome, known)
+    interval = _bounded_below(gain, known, phi)
+    given = float(phi.loss(outcome, phi.moved(prediction, clip)).mean())
+    rest = float(phi.loss(outcome, known).mean())
     return GroupingLoss(
         estimate=interval.estimate,
         low=max(interval.low(lambda: gain, 1 - confidence_level), 0.0),
@@ -206,6 +189,33 @@ def grouping_loss(
         n=gain.size,
         n_folds=int(fold.max()) + 1,
         estimator=cut(" ".join(repr(estimator).split()), 200),
+    )
+
+
+def _rows(X: object, y: ArrayLike, p: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return outcomes and predictions; raise unless both outcomes occur, and X has a row for each."""
+    outcome, prediction = as_rows(y, p)
+    check_rows(outcome, prediction)
+    if (n := count_rows(X)) != outcome.size:
+        raise ValueError(f"expected a row of X for each outcome, found {n} rows and {outcome.size} outcomes")
+    if outcome.min() == outcome.max():
+        raise ValueError(f"expected outcomes 0 and 1, found {outcome[0]:g} alone")
+    return outcome.astype(np.int64), prediction
+
+
+def _bounded_below(gain: np.ndarray, known: np.ndarray, phi: Bregman) -> MeanInterval:
+    """Return the interval of the mean gain, no part of which is below minus the largest loss of what is known."""
+    centred = gain - gain.mean()
+    worst = max(float(phi.loss(np.full(known.size, float(k)), known).max()) for k in (0, 1))
+    return MeanInterval(
+        estimate=float(gain.mean()),
+        variance=float(centred @ centred),
+        third=float((centred**3).sum()),
+        n=gain.size,
+        least=-worst,
+        most=np.inf,
+        title="the grouping loss",
+        is_bounded=True,
     )
 
 
