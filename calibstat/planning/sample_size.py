@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -200,12 +201,7 @@ def sample_size(
         check_options(test if width is None else of, settings)
     simulated = Simulated(**{name: value for name, value in options.items() if name in names})  # type: ignore[arg-type]
     draws = simulated.draws(rng, n_jobs)
-    if proxy_share is not None:
-        need_proxy_plan(proxy_share, proxy_rows, width, of, settings)
-    elif proxy_rows is not None:
-        raise ValueError(
-            f"expected proxy_share, the share of the noise that a judge leaves, with proxy_rows={proxy_rows}"
-        )
+    need_proxy_plan(proxy_share, proxy_rows, width, of, settings)
     if width is None:
         rows = future_rows(p, alternative)
         asked = {"test": test, "lens": lens, "options": settings}
@@ -214,17 +210,31 @@ def sample_size(
         raise ValueError(f"expected width positive and finite, found {short(width)}")
     check_level("confidence_level", confidence_level)
     rows = future_rows(p, "temperature=1" if alternative is None and not is_generator(p) else alternative)
-    if isinstance(of, str) and of in FORMULAS:
-        if settings:
-            raise ValueError(f"expected no options for {of!r}, found {short(settings)}")
-        return size_by_formula(rows, draws, of, float(width), confidence_level, lens)
-    n_sets, most = simulated.n_sets or WIDTHS, simulated.most
-    size = size_by_simulation(rows, draws, of, float(width), confidence_level, lens, n_sets, most, settings)
+    size = _of_width(rows, draws, of, float(width), confidence_level, lens, simulated, settings)
     if proxy_share is None or proxy_rows is None:
         return size
     predictions, truth = rows.pilot(draws.key)
     pilot = FixedPredictions(pose_predictions(predictions, "brier", {}, lens=lens))
     return with_judge(size, proxy_share, proxy_rows, pilot.residual_variance(truth))
+
+
+def _of_width(
+    rows: FutureRows,
+    draws: Draws,
+    of: str | Measure | type[Measure],
+    width: float,
+    confidence_level: float,
+    lens: AnyLens,
+    simulated: Simulated,
+    options: Mapping[str, Any],
+) -> PrecisionSize:
+    """Return the rows with which an interval has this width."""
+    if not isinstance(of, str) or of not in FORMULAS:
+        n_sets, most = simulated.n_sets or WIDTHS, simulated.most
+        return size_by_simulation(rows, draws, of, width, confidence_level, lens, n_sets, most, options)
+    if options:
+        raise ValueError(f"expected no options for {of!r}, found {short(options)}")
+    return size_by_formula(rows, draws, of, width, confidence_level, lens)
 
 
 def _of_test(
