@@ -217,11 +217,16 @@ def power(
     rows = future_rows(p, alternative)
     if np.ndim(n) == 0:
         return cast("PowerOrCurve", power_at(rows, check_rows(n), draws, asked, n_datasets, n_sets, level))
+    points = tuple(power_at(rows, each, draws, asked, n_datasets, n_sets, level) for each in _numbers(n))
+    return cast("PowerOrCurve", PowerCurve(points))
+
+
+def _numbers(n: int | Sequence[int]) -> list[int]:
+    """Return several numbers of rows, ascending."""
     numbers = sorted({check_rows(each) for each in np.asarray(n).ravel().tolist()})
     if not numbers:
         raise ValueError("expected at least one number of rows, found none")
-    points = tuple(power_at(rows, each, draws, asked, n_datasets, n_sets, level) for each in numbers)
-    return cast("PowerOrCurve", PowerCurve(points))
+    return numbers
 
 
 def power_of_fixed(
