@@ -24,7 +24,7 @@ from calibstat.data.named_lens import EVENT
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, Observations
 from calibstat.data.predictions import Predictions, as_predictions
-from calibstat.data.rows_error import Naming, RowsError
+from calibstat.data.rows_error import RowsError
 from calibstat.data.sample import Sample, as_sample, sample_of_rows
 from calibstat.data.validation import as_rows, check_rows, n_columns
 from calibstat.data.weighted_sample import as_weights
@@ -335,8 +335,8 @@ class Data:
     @property
     def words(self) -> tuple[str, ...]:
         """The words that describe these rows beside their labels, such as "cluster"."""
-        held = {"sample_weight": self.rows.sample_weight, "cluster": self.unit, "folds": self.fold}
-        held["judge"] = self.judged  # type: ignore[assignment]
+        held: dict[str, object] = {"sample_weight": self.rows.sample_weight, "cluster": self.unit, "folds": self.fold}
+        held |= {"judge": self.judged, "lens": self.lens}
         return tuple(word for word, given in held.items() if given is not None)
 
     @property
@@ -599,12 +599,7 @@ def as_data(
     refuse_unknown(function, unknown)
     if not isinstance(y_true, Data | Models):
         make: Callable[..., Data | Models] = Data if named_models(y_prob) is None else Models
-        try:
-            return make(y_true, y_prob, **rows)
-        except RowsError as error:
-            if "pos_label" in rows:
-                raise
-            raise by_labels_alone(error) from None
+        return make(y_true, y_prob, **rows)
     kind = f"cs.{type(y_true).__name__}"
     for name, given in {"y_prob": y_prob, **rows}.items():
         if given is not None:
@@ -616,11 +611,6 @@ def as_data(
             because = why.get(name, "which takes none")
             raise ValueError(f"expected {kind} without {name}= for {function.__name__}, {because}; found one")
     return y_true
-
-
-def by_labels_alone(error: RowsError) -> ValueError:
-    """Return the same error in the words of a function that takes labels and no pos_label."""
-    return ValueError(error.said(lambda part: part.both if isinstance(part, Naming) else str(part)))
 
 
 def as_models(

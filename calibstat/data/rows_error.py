@@ -42,18 +42,7 @@ class Entry:
         return f"{named}at row {self.row}{column}"
 
 
-@dataclass(frozen=True)
-class Naming:
-    """Advice to name outcomes that are not 0 and 1: the positive one, or both where a function takes no pos_label."""
-
-    positive: str
-    both: str
-
-    def __str__(self) -> str:
-        return self.positive
-
-
-Part: TypeAlias = str | Given | Entry | Naming
+Part: TypeAlias = str | Given | Entry
 
 
 class RowsError(ValueError):
@@ -62,7 +51,7 @@ class RowsError(ValueError):
     def __init__(self, *parts: Part) -> None:
         super().__init__(*parts)
 
-    def said(self, words: Callable[[Given | Entry | Naming], str]) -> str:
+    def said(self, words: Callable[[Given | Entry], str]) -> str:
         """Return the message, with these words for what it is about."""
         return "".join(part if isinstance(part, str) else words(part) for part in self.args)
 

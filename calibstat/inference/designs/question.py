@@ -110,7 +110,7 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: str, *, eac
 
     outcomes = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
                 for name, default in (("y_true", inspect.Parameter.empty), ("y_prob", None))]  # fmt: skip
-    takes += ("lens",) * ("lens" in names)
+    takes = (*takes, "lens") if "lens" in names else takes
     vars(asked).update(__signature__=signature.replace(parameters=[*outcomes, *own]), takes=takes, because=because)
     return asked
 
@@ -134,14 +134,19 @@ def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[s
         is_one = isinstance(y_prob, np.ndarray) or named_models(y_prob) is None  # an array is of one, and most give it
         make: Callable[..., Data | Models] = Data if is_one else Models
         return make(y_true, y_prob, lens=lens, **about)
-    kind = f"cs.{type(y_true).__name__}"
-    for name, given in {"y_prob": y_prob, **about}.items():
-        if given is not None:
-            raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
-    for word in (*y_true.words, *("lens",) * (y_true.lens is not None)):
+    need_alone(y_true, {"y_prob": y_prob, **about})
+    for word in y_true.words:
         if word not in function.takes:
             raise _not_taken(function, word)
     return y_true.asked_through(lens)
+
+
+def need_alone(rows: Data | Models, beside: Mapping[str, object]) -> None:
+    """Raise if anything is given beside rows that are described already."""
+    kind = f"cs.{type(rows).__name__}"
+    for name, given in beside.items():
+        if given is not None:
+            raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
 
 
 def _not_taken(function: Any, word: str) -> ValueError:
