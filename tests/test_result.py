@@ -40,7 +40,6 @@ MADE = {
     "Decomposition": lambda: cs.decompose(Y, P),
     "Deviation": lambda: cs.calibration_test(*cs.generators.temperature(4).sample(400, rng=1), **FEW).deviation,
     "ClassesReport": lambda: made("Report").models["model"].classes,
-
     "CrossValidation": lambda: cs.cross_validate(GaussianNB(), P[:, None], Y, cv=2, repeats=1, rng=1),
     "CrossFitted": lambda: made("Report").models["model"].recalibrated,
     "DetectableEffect": lambda: cs.detectable_effect(P, n_resamples=19, n_datasets=5, rng=1),
@@ -84,7 +83,6 @@ DRAWN = {
     "CalibrationBelt",
     "CalibrationSharpness",
     "ClassWiseReliability",
-
     "Comparison",
     "DecisionLossCurve",
 }

@@ -46,10 +46,8 @@ def test_a_misspelt_argument_is_named_beside_those_of_the_function(ask, found):
     ("ask", "found"),
     [
         (lambda: cs.validate(Y, P, lense="top_label"), "arguments of validate .*did you mean 'lens'"),
-        (
-            lambda: cs.hosmer_lemeshow(Y, P, sample_weight=P),
-            "arguments of hosmer_lemeshow .*'sample_weight'; estimate, calib",
-        ),
+        (lambda: cs.hosmer_lemeshow(Y, P, sample_weigh=P), r"arguments of hosmer_lemeshow \(y_true, y_prob, .*weigh'"),
+        (lambda: cs.expected_calibration_error(Y, P, sample_weigh=P), "did you mean 'sample_weight'"),
         (lambda: cs.summarize(Y, TWO, refrence="a"), "arguments of summarize .*did you mean 'reference'"),
         (lambda: cs.report(Y, P, titel="a"), "arguments of report .*did you mean 'title'"),
     ],
