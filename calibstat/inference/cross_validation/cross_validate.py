@@ -92,7 +92,7 @@ def cross_validate(
     Raises
     ------
     ValueError
-        If data, folds or the estimator are not as described; all but what models return is checked before the first fit.
+        If data, folds or the estimator are not as described; all but what models return is checked first.
     ImportError
         If scikit-learn is not installed; ``pip install calibstat[sklearn]`` brings it.
 
