@@ -127,7 +127,10 @@ def test_samples_and_predictions_are_data(form):
         (lambda data: cs.summarize(cs.Models(Y, TWO), TWO), "expected cs.Models alone, found y_prob="),
         (lambda data: cs.cox(cs.Data(Y, P, sample_weight=W)), "rows without sample_weight= for cox"),
         (lambda data: cs.cox(cs.Data(Y, P, cluster=CLUSTER)), "rows without cluster= for cox"),
-        (lambda data: cs.gce_family(cs.Data(LABEL, PROB, lens="top_label")), "rows without lens= for gce_family, which takes none; found"),
+        (
+            lambda data: cs.gce_family(cs.Data(LABEL, PROB, lens="top_label")),
+            "rows without lens= for gce_family, which takes none; found",
+        ),
         (lambda data: cs.Models(Y, P), "expected y_prob, a mapping from name to predictions"),
         (lambda data: cs.Models(Y, {"a": P, "b": P + 2}), r"expected a probability .* \(of 'b'\)"),
         (lambda data: cs.Data(Y, P, cluster=[1, 2]), r"expected one cluster a row, shape \(120,\)"),

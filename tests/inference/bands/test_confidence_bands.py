@@ -17,7 +17,9 @@ from calibstat.inference.bands import confidence_bands
 def test_limits_are_those_of_clopper_and_pearson_with_sidaks_level():
     positives, count = np.array([0, 2, 7, 38, 40]), np.array([10, 10, 30, 40, 40])
     value = np.array([0.05, 0.25, 0.45, 0.65, 0.85])
-    found = cs.reliability(cs.Sample.from_counts(value, count, positives), n_bins=5, band="confidence", confidence_level=0.9)
+    found = cs.reliability(
+        cs.Sample.from_counts(value, count, positives), n_bins=5, band="confidence", confidence_level=0.9
+    )
     low, high = proportion_confint(positives, count, alpha=1 - 0.9 ** (1 / 5), method="beta")
     np.testing.assert_allclose(found.low, low, atol=1e-12)
     np.testing.assert_allclose(found.high, high, atol=1e-12)

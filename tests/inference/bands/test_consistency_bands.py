@@ -248,7 +248,9 @@ def exact_bars(level):
 def bars(level):
     value, count = (np.concatenate([bin[i] for bin in BINS]) for i in (0, 1))
     sample = cs.Sample.from_counts(value, count, np.zeros(4))
-    return cs.reliability(sample, n_bins=3, band="pointwise_consistency", confidence_level=level, n_resamples=DRAWS, rng=7)
+    return cs.reliability(
+        sample, n_bins=3, band="pointwise_consistency", confidence_level=level, n_resamples=DRAWS, rng=7
+    )
 
 
 def fits(found, level, b, **fault):
@@ -317,7 +319,9 @@ def test_the_band_of_a_map_is_the_largest_that_keeps_the_level(name, level):
     positives = outcomes(count)
     chance, sums = chances(squared(value), count, positives), bin_sums(value, positives)
     sample = cs.Sample.from_counts(value, count, np.zeros(count.size))
-    found = cs.reliability(sample, n_bins=3, confidence_level=level, null=squared, interval=False, n_resamples=99, rng=1)
+    found = cs.reliability(
+        sample, n_bins=3, confidence_level=level, null=squared, interval=False, n_resamples=99, rng=1
+    )
     assert leaving(found, sums, chance) <= 1 - level + 1e-12
     possible = chance > 0
     ends = largest_tails(sums[possible], chance[possible], level)
@@ -333,10 +337,12 @@ def test_the_band_of_a_map_of_vectors_is_of_each_row():
     """Two rows of one confidence that are right with .9 and .1: none or both are in .18, and one in .82."""
     prob = np.array([[0.6, 0.4, 0.0], [0.6, 0.0, 0.4]])
     chance = np.array([[0.9, 0.1, 0.0], [0.1, 0.9, 0.0]])
-    found = cs.reliability([0, 0], prob, null=lambda p: chance, confidence_level=0.8, interval=False, n_resamples=99, rng=1)
+    found = cs.reliability(
+        [0, 0], prob, null=lambda p: chance, confidence_level=0.8, interval=False, n_resamples=99, rng=1
+    )
     np.testing.assert_array_equal((found.low, found.high), ([0.5], [0.5]))
-    shared = cs.reliability([0, 0], prob, null=lambda p: np.full((2, 3), [0.5, 0.5, 0.0]), confidence_level=0.8, interval=False,
-                            n_resamples=99, rng=1)  # fmt: skip
+    few = {"confidence_level": 0.8, "interval": False, "n_resamples": 99, "rng": 1}
+    shared = cs.reliability([0, 0], prob, null=lambda p: np.full((2, 3), [0.5, 0.5, 0.0]), **few)
     np.testing.assert_array_equal((shared.low, shared.high), ([0.0], [1.0]))
     given = {"null": lambda p: chance, "n_bins": 1, "interval": False, "n_resamples": 99}
     each = cs.reliability([0, 0], prob, lens="class_wise", rng=1, **given)
@@ -355,7 +361,9 @@ def test_binomial_bars_are_quantiles(data, level, n_bins):
     y, p, weight = data
     sample = cs.Sample.from_rows(y, p, weight)
     for null in (None, squared):
-        found = cs.reliability(sample, n_bins=n_bins, band="binomial", confidence_level=level, null=null, interval=False)
+        found = cs.reliability(
+            sample, n_bins=n_bins, band="binomial", confidence_level=level, null=null, interval=False
+        )
         mean, tail = found.mean_prediction if null is None else found.expected, (1 - level) / 2
         low, high = np.rint(found.low * found.count), np.rint(found.high * found.count)
         slack = 1e-9

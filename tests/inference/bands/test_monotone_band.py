@@ -106,7 +106,9 @@ def held(curve, level, replicates=SETS, n=300):
     for seed in range(replicates):
         random = np.random.default_rng([9, seed])
         p = random.random(n)
-        found = cs.reliability((random.random(n) < curve(p)) * 1.0, p, band="monotone", confidence_level=level, interval=False)
+        found = cs.reliability(
+            (random.random(n) < curve(p)) * 1.0, p, band="monotone", confidence_level=level, interval=False
+        )
         v = np.concatenate((np.linspace(0, 1, 501), found.curve_value, np.nextafter(found.curve_value, 2).clip(0, 1)))
         low, high = found.curve_at(v)
         count += ((low <= curve(v)) & (curve(v) <= high)).all()
