@@ -24,6 +24,7 @@ from calibstat.data.checked_rows import Models as Models
 from calibstat.data.clusters import Clusters as Clusters
 from calibstat.data.engines.sql import sql as sql
 from calibstat.data.estimators import predict as predict
+from calibstat.data.groups import Groups as Groups
 from calibstat.data.judged_rows import Judge as Judge
 from calibstat.data.lenses import LENSES as LENSES
 from calibstat.data.lenses import Lens as Lens

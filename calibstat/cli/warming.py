@@ -102,7 +102,7 @@ def _of_several(kinds: Kinds) -> Iterator[Question]:
     yield "report", _call(cs.report, y, models, rng=1)
     yield "report of classes", _call(cs.report, *kinds["classes"][0], rng=1)
     yield "recalibrated report", _call(cs.report, y, p, recalibrate=True, rng=1)
-    yield "audit", _call(cs.audit, y, p, {"a": p > 0.5, "b": np.arange(40) // 4 % 2 == 0}, min_rows=5, **FEW)
+    yield "audit", _call(cs.audit, y, p, {"a": p > 0.5, "b": np.arange(40) // 4 % 2 == 0}, **FEW)
     yield "monitor", _call(_monitor, cs.Monitor(), y, p)
     yield "monitor of two", _call(_monitor, cs.BrierMonitor(), y, p, p**2)
     yield "power", _call(cs.power, p, "shift=1", [40], test="ks", n_datasets=9, n_sets=3, **FEW)

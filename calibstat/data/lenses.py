@@ -250,6 +250,7 @@ class OverClasses(OfEachClass):
 
     @property
     def reduce(self) -> str:
+        """How the classes become one number."""
         return self.how
 
 

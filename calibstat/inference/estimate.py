@@ -57,7 +57,7 @@ class MeasureDetail(Result):
 
 
 class Estimate(Protocol):
-    """The function `estimate`: a number, or one for each class through lens "class_wise"; of several models `Answers`."""
+    """The function `estimate`: a number, through lens "class_wise" one for each class; of models `Answers`."""
 
     __name__: str
 

@@ -313,7 +313,7 @@ class _Asked:
             if diagram.strategy == "uniform":  # the bins of the primary interval, which the picture states
                 diagram = replace(diagram, interval=ece)
             else:  # bins of nearly equal numbers of rows, of rare events
-                diagram = reliability(data, level=self.confidence_level, **self.draws)
+                diagram = reliability(data, confidence_level=self.confidence_level, **self.draws)
         groups = None
         if features is not None:
             about = {"confidence_level": self.confidence_level, **self.draws}

@@ -139,8 +139,8 @@ def by_direction(rows: JudgedRows, problem: BinaryProblem, draws: Draws) -> Foun
     """
     if rows.data.unit is not None and np.bincount(rows.data.unit).max() > 1:
         raise ValueError(
-            "expected at most one labelled row in a cluster with method='direction', whose test is exact for independent "
-            "outcomes, found several; method='noise' takes clusters"
+            "expected at most one labelled row in a cluster with method='direction', whose test is exact for "
+            "independent outcomes, found several; method='noise' takes clusters"
         )
     y, p = (each[rows.labelled] for each in (rows.outcome, rows.prediction))
     sample = problem.data.sample
