@@ -45,9 +45,6 @@ class StratifiedRows(cs.Data):
         super().__init__(y_true, y_prob, sample_weight=weight[of_row] * of_row.size, **about)
 
 
-SHARES = {"town": 0.9, "village": 0.1}
-
-
 def drawn(seed, wrong=0.0):
     """150 rows of each of two strata; villages are predicted too low by `wrong`."""
     random = np.random.default_rng(seed)
@@ -58,11 +55,11 @@ def drawn(seed, wrong=0.0):
 
 def test_verbs_answer_for_it():
     y, p, stratum = drawn(1, wrong=0.3)
-    rows = StratifiedRows(y, p, stratum=stratum, shares=SHARES)
+    rows = StratifiedRows(y, p, stratum=stratum, shares={"town": 0.9, "village": 0.1})
     test, interval = (ask(rows, measure="ks", rng=1) for ask in (cs.calibration_test, cs.confidence_interval))
     assert str(test.rows) == str(interval.rows) == "300 rows, drawn within 2 strata of known shares"
-    weight = np.where(stratum == "town", 0.9, 0.1)  # only ratios matter
-    assert test.pvalue == cs.calibration_test(y, p, measure="ks", sample_weight=weight, rng=1).pvalue
+    weight = {"sample_weight": np.where(stratum == "town", 0.9, 0.1)}  # of which only ratios matter
+    assert test.pvalue == cs.calibration_test(y, p, measure="ks", rng=1, **weight).pvalue
     with pytest.raises(ValueError, match="expected a method of rows with strata=, one of honest; found 'bca'"):
         cs.confidence_interval(rows, measure="ks", method="bca")
     with pytest.raises(ValueError, match=r"expected a share of each stratum and no other, found \['village'\]"):
