@@ -54,6 +54,11 @@ class Rows(Result):
         """What no number of a result shows; nothing of most rows."""
         return ""
 
+    @property
+    def compared(self) -> str:
+        """What stands below the last line of a comparison; nothing of most rows."""
+        return ""
+
     def beside(self, interval: ConfidenceInterval) -> str:
         """Return how the first line of an interval ends, after its lens."""
         return f", {self.counted}.\n"
