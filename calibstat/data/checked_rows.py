@@ -564,6 +564,13 @@ def no_models(y_prob: object) -> ValueError:
     )
 
 
+def need_models(rows: object) -> Models:
+    """Return the models that a function of several models was given; raise if they are none."""
+    if not isinstance(rows, Models):
+        raise no_models(rows)
+    return rows
+
+
 def named(ask: Callable[[Any], Any], models: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is found of each model, by its name, which an error says."""
     answers = {}

@@ -18,7 +18,7 @@ from calibstat.data.data_notes import auc
 from calibstat.data.lenses import top_label
 from calibstat.data.predictions import Predictions
 from calibstat.digits import settled, writer
-from calibstat.inference.comparing.compare import compare
+from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.honest_ends import NoInterval
 from calibstat.inference.problems.pose import problem_of

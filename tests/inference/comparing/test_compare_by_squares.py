@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 import calibstat as cs
 from calibstat.bounds.square_bound import Side, bound_of
-from calibstat.inference.comparing.compare_by_squares import Kinds
+from calibstat.inference.comparing.squares import Kinds
 from calibstat.inference.problems.pose import pose
 
 H = 0.2
