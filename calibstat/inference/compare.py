@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 from calibstat.data.checked_rows import Data, Models, Samples
 from calibstat.data.lenses import AnyLens
+from calibstat.data.models import pairs_of_samples
 from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.designs.design_of_models import design_of_models
 from calibstat.inference.designs.question_of_rows import question_of_all
@@ -133,4 +134,4 @@ def compare_samples(samples: Mapping[str, Any], **settings: Any) -> Comparison:
     Rows are independent, and so are the samples: the variances of their estimates add. Rows that occur in both samples,
     or models on the same rows, are compared by ``compare(y, models)``, which finds more.
     """
-    return compare(samples, **settings)
+    return compare(pairs_of_samples(samples), **settings)
