@@ -67,9 +67,7 @@ def test_the_identity_draws_what_calibration_draws(lens):
     """The law is one; where labels are drawn from whole vectors in both, the numbers are too."""
     measure = "ece" if lens in LENSES[:1] + LENSES[2:4] else "canonical_ce"
     found, known = (
-        cs.calibration_test(LABEL, PROB, lens=lens, measure=measure, rng=1, reduce=reduce, null=null)
-        for reduce in ["mean" if lens == "class_wise" else None]
-        for null in (lambda p: p, None)
+        cs.calibration_test(LABEL, PROB, lens=lens, measure=measure, rng=1, null=null) for null in (lambda p: p, None)
     )
     assert same_law(found.null_distribution, known.null_distribution)
     if lens not in (LENSES[0], LENSES[3]):
@@ -138,9 +136,12 @@ def test_it_stops_early_in_both_tails():
     ("beside", "message"),
     [
         ({"resample": "both"}, "expected no resample='both' with null=, found one: outcomes alone are drawn"),
-        ({"cluster": np.arange(150) // 3}, "expected no cluster= with null=, found one: how outcomes of a cluster"),
-        ({"folds": np.arange(150) % 3}, "expected no folds= with null=, found one: each fold has a model"),
-        ({"proxy": P, "blind": True}, "expected no proxy= with null=, found one: the judge"),
+        (
+            {"cluster": np.arange(150) // 3},
+            "expected rows without cluster= beside null=, because how outcomes of a cluster",
+        ),
+        ({"folds": np.arange(150) % 3}, "expected rows without folds= beside null=, because each fold has a model"),
+        ({"judge": cs.Judge(P)}, "expected labelled rows|expected rows without an outcome with judge="),
     ],
 )
 def test_what_goes_with_no_map(beside, message):
