@@ -141,7 +141,6 @@ def test_it_stops_early_in_both_tails():
             "expected rows without cluster= beside null=, because how outcomes of a cluster",
         ),
         ({"folds": np.arange(150) % 3}, "expected rows without folds= beside null=, because each fold has a model"),
-        ({"judge": cs.Judge(P)}, "expected labelled rows|expected rows without an outcome with judge="),
     ],
 )
 def test_what_goes_with_no_map(beside, message):
