@@ -9,8 +9,9 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import need_input_kept
+from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed
-from calibstat.cli.reading import Reading, takes_reading
+from calibstat.cli.reading import Reading
 from calibstat.cli.terminal import one_line_errors, written
 from calibstat.output.whole_folder import whole_folder
 
@@ -31,7 +32,7 @@ By = Annotated[
 Picture = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for a table, a picture and JSON.")]
 
 
-@takes_reading
+@takes_groups
 def audit_groups(
     file: File,
     label: Label,

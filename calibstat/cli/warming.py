@@ -50,7 +50,7 @@ def questions() -> Iterator[tuple[str, Callable[[], object]]]:
         "rows with weights": ((y, p), {"sample_weight": 0.5 + p}),
         "tied rows with weights": ((y_tied, tied), {"sample_weight": 0.5 + np.arange(200) % 7}),
         "clusters": ((y, p), {"cluster": groups}),
-        "classes": ((label, prob), {"lens": "class_wise", "reduce": "mean"}),
+        "classes": ((label, prob), {"lens": "class_wise_mean"}),
         "classes together": ((label, prob), {"lens": "canonical"}),
     }
     verbs: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
@@ -83,7 +83,7 @@ def questions() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "report", _call(cs.report, y, {"A": p, "B": p**2}, rng=1)
     yield "report of classes", _call(cs.report, label, prob, rng=1)
     yield "recalibrated report", _call(cs.report, y, p, recalibrate=True, rng=1)
-    yield "audit", _call(cs.audit, y, p, {"a": p > 0.5, "b": groups % 2 == 0}, min_rows=5, **FEW)
+    yield "audit", _call(cs.audit, y_tied, tied, {"a": tied > 0.4, "b": np.arange(200) % 2 == 0}, **FEW)
     yield "monitor", _call(_monitor, cs.Monitor(), y, p)
     yield "monitor of two", _call(_monitor, cs.BrierMonitor(), y, p, p**2)
     yield "power", _call(cs.power, p, "shift=1", [40], test="ks", n_datasets=9, n_sets=3, **FEW)
@@ -99,12 +99,13 @@ def questions() -> Iterator[tuple[str, Callable[[], object]]]:
         recalibrator = RECALIBRATORS[name]
         yield name, _call(_recalibrate, recalibrator, p, y)
         yield f"{name} of classes", _call(_recalibrate, recalibrator, prob, label)
-    each = {"measure": "ece", "lens": "class_wise", "reduce": "mean"}
+    each = {"measure": "ece", "lens": "class_wise_mean"}
     yield "confidence_interval of ece, many classes", _call(cs.confidence_interval, np.arange(600), many, **each, **FEW)
     yield "VectorScaling of many classes", _call(_recalibrate, RECALIBRATORS["VectorScaling"], many, np.arange(600))
     in_clusters = {"cluster": groups[:30], **each, **FEW}
     yield "calibration_test of ece, classes in clusters", _call(cs.calibration_test, label, prob, **in_clusters)
-    for ask in (cs.calibration_test, cs.reliability, cs.validate, cs.cox, cs.calibration_belt):
+    many_rows: tuple[Any, ...] = cs.calibration_test, cs.reliability, cs.validate, cs.cox, cs.calibration_belt
+    for ask in many_rows:
         yield f"{ask.__name__}, many rows", _call(ask, y_many, p_many)
 
 
@@ -112,7 +113,7 @@ def _call(ask: Callable[..., object], *rows: Any, **options: Any) -> Callable[[]
     return lambda: ask(*rows, **options)
 
 
-def _verbs() -> list[Callable[..., object]]:
+def _verbs() -> list[Any]:
     """Return the public functions whose first arguments are outcomes and predictions."""
     public = [each for each in (getattr(cs, name) for name in cs.__all__) if inspect.isfunction(each)]
     return [each for each in public if [*inspect.signature(each).parameters][:2] == ["y_true", "y_prob"]]

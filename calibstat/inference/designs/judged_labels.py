@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from calibstat.data.checked_rows import Data, Models, models_of
+from calibstat.data.checked_rows import Models, models_of
 from calibstat.data.judged_rows import JudgedColumns
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval

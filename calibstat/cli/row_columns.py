@@ -1,0 +1,57 @@
+"""The options on the columns of a file that say how its rows came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from calibstat.cli.options import ClusterColumn, FoldsColumn, WeightColumn
+
+
+@dataclass(frozen=True)
+class RowColumns:
+    """The columns of a file that say how its rows came about.
+
+    Attributes
+    ----------
+    cluster, folds, weight : str or None
+        The column of the cluster, of the fold and of the weight of each row.
+    """
+
+    cluster: ClusterColumn = None
+    folds: FoldsColumn = None
+    weight: WeightColumn = None
+
+    def __bool__(self) -> bool:
+        return self != RowColumns()
+
+    def words(self, file: Path) -> dict[str, Any]:
+        """Read the columns, as the words about rows of `Data`."""
+        from calibstat.cli.input_files import as_numbers, read_column
+
+        columns = {"cluster": self.cluster, "folds": self.folds}
+        words: dict[str, Any] = {
+            name: read_column(file, at).to_numpy() for name, at in columns.items() if at is not None
+        }
+        if self.weight is not None:
+            words["sample_weight"] = as_numbers(read_column(file, self.weight), self.weight)
+        return words
+
+
+AS_THEY_ARE = RowColumns()
+
+
+def in_words(words: dict[str, Any]) -> str:
+    """Say in a sentence how many clusters or folds rows are in, of words about rows; "" without both."""
+    if not words.keys() & {"folds", "cluster"}:
+        return ""
+    import pandas as pd
+
+    from calibstat.data.clusters import clusters_in_words
+    from calibstat.data.folds_of_rows import folds_in_words
+
+    if "folds" in words:
+        return f" Rows were predicted out of {folds_in_words(pd.factorize(words['folds'])[0], 1)}."
+    unit = pd.factorize(words["cluster"])[0]
+    return f" Rows are in {clusters_in_words(unit, words.get('sample_weight'))}."
