@@ -281,7 +281,8 @@ def by_class(y: np.ndarray, p: np.ndarray, bins: int, resamples: int, key: int) 
         test = calibration_test(
             y[part], p[part], labels=labels, measure="ece", strategy="quantile", n_bins=bins, lens="class_wise",
             n_resamples=resamples, rng=key,
-        )  # fmt: skip
+        ).classes  # fmt: skip
+        assert test is not None
         by_chance = test.null_distribution.mean(axis=0)
         beyond.append(test.statistic - by_chance)
         if part is parts[0]:
