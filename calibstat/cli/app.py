@@ -47,7 +47,7 @@ from calibstat.cli.printed_tables import (
 from calibstat.cli.reading import Reading
 from calibstat.cli.recalibrating import recalibrate_predictions
 from calibstat.cli.report_command import write_report
-from calibstat.cli.row_columns import RowColumns
+from calibstat.cli.row_columns import RowColumns, read_models_with_columns, read_with_columns
 from calibstat.cli.terminal import about, notes_beside, one_line_errors, place, say, with_progress, written
 from calibstat.cli.testing import check
 from calibstat.output.whole_folder import whole_folder
@@ -125,7 +125,6 @@ def interval(
     """Estimate a calibration error, with a confidence interval."""
     with one_line_errors():
         from calibstat import MEASURES, confidence_interval
-        from calibstat.cli.input_files import read_with_columns
         from calibstat.cli.lens_syntax import view
         from calibstat.inference.confidence_interval_results import ConfidenceInterval
         from calibstat.inference.designs.design_of import design_of
@@ -236,7 +235,7 @@ def compare_models(
     """Compare the calibration of models on the same rows."""
     with one_line_errors():
         from calibstat import MEASURES, compare
-        from calibstat.cli.input_files import models_in_batches, read_models_with_columns
+        from calibstat.cli.input_files import models_in_batches
         from calibstat.cli.lens_syntax import view_of_models
         from calibstat.inference.comparing.compare import DEFAULT
         from calibstat.inference.comparing.compare_by_counts import FROM_CELLS

@@ -16,7 +16,7 @@ from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Models, Seed, WeightColumn
 from calibstat.cli.printed_tables import table
 from calibstat.cli.reading import Reading
-from calibstat.cli.row_columns import AS_THEY_ARE, RowColumns
+from calibstat.cli.row_columns import RowColumns, read_models_with_columns
 from calibstat.cli.terminal import about_models, one_line_errors, written
 from calibstat.digits import settled
 from calibstat.in_order import first_smallest
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from calibstat.classical.validation_result import Validation
-    from calibstat.data.checked_rows import Models as ModelsOfRows
     from calibstat.inference.summarize import Summary
 
 
@@ -41,7 +40,7 @@ def summarize_models(
         from calibstat import summarize
         from calibstat.output.wording import ROWS, number
 
-        models, how = _read(file, label, prob, reading)
+        models, how = read_models_with_columns(file, label, prob, reading)
         summary = summarize(models, confidence_level=level, rng=rng, n_jobs=-1)
         grid = table("Measure", *(f">{name}" for name in summary.names))
         for k, (measure, of) in enumerate(zip(summary.measures, summary.subjects, strict=True)):
@@ -73,7 +72,7 @@ def decompose_scores(
         from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output.wording import HELD_OUT, number
 
-        models, how = _read(file, label, prob, reading, RowColumns(weight=weight))
+        models, how = read_models_with_columns(file, label, prob, reading, RowColumns(weight=weight))
         decompositions = decompose(models, score=score, lens=lens_of_models(models, lens))
         grid = table("Model", f">{score}", ">miscalibration", ">discrimination", ">uncertainty")
         for name, each in decompositions.items():
@@ -99,7 +98,7 @@ def show_sharpness(
         from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output.wording import HELD_OUT
 
-        models, how = _read(file, label, prob, reading)
+        models, how = read_models_with_columns(file, label, prob, reading)
         answers = sharpness(models, lens=lens_of_models(models, lens))
         about = about_models(models, how)
         return Answer([*_lines(answers), *_drawn(answers, out, file)], about, HELD_OUT, results=answers)
@@ -125,7 +124,7 @@ def validate_models(
         from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output.wording import CLUSTERS, ROWS, number, percent
 
-        models, how = _read(file, label, prob, reading, RowColumns(cluster=cluster, weight=weight))
+        models, how = read_models_with_columns(file, label, prob, reading, RowColumns(cluster=cluster, weight=weight))
         validations = validate(models, lens=lens_of_models(models, lens), confidence_level=level)
         frames = {name: each.to_frame() for name, each in validations.items()}
         first = next(iter(frames.values()))
@@ -168,7 +167,7 @@ def show_net_benefit(
         from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output.wording import CLUSTERS, ROWS, number, percent
 
-        models, how = _read(file, label, prob, reading, RowColumns(cluster=cluster, weight=weight))
+        models, how = read_models_with_columns(file, label, prob, reading, RowColumns(cluster=cluster, weight=weight))
         curves = net_benefit(models, None, threshold, lens=lens_of_models(models, lens), confidence_level=level)
         parts: list[str | Table] = _lines(curves)
         if threshold:
@@ -232,14 +231,6 @@ def _interval(low: float, high: float) -> Text:
     from calibstat.output.wording import number
 
     return Text("" if np.isnan(low) else f"{number(low)} to {number(high)}", "dim")
-
-
-def _read(
-    file: Path, label: str, prob: list[str], reading: Reading, columns: RowColumns = AS_THEY_ARE
-) -> tuple[ModelsOfRows, str]:
-    from calibstat.cli.input_files import read_models_with_columns
-
-    return read_models_with_columns(file, label, prob, reading, columns)
 
 
 def _lines(answers: Mapping[str, Any]) -> list[str | Table]:

@@ -34,9 +34,8 @@ from calibstat.cli.large.rows_in_cells import MOST_ROWS, RowCounts
 from calibstat.cli.large.rows_of_groups import GroupCounts
 from calibstat.cli.large.rows_of_models import ModelCounts, TooManyKinds
 from calibstat.cli.reading import AS_WRITTEN, Reading
-from calibstat.cli.row_columns import RowColumns, in_words
 from calibstat.cli.terminal import late_bar
-from calibstat.data.checked_rows import Data, Models
+from calibstat.data.checked_rows import Models
 from calibstat.data.checks import quoted, short
 from calibstat.data.clipping import clipped
 from calibstat.data.logits import from_logits
@@ -159,32 +158,6 @@ def _read_batches(file: Path, columns: Sequence[str]) -> Iterator[list[np.ndarra
     """Yield batches of the columns of a file; a ValueError that is none of rows if it cannot be read as numbers."""
     with readable(file):
         yield from batches_of(file, columns) or ()
-
-
-def read_with_columns(
-    file: Path, label: str, prob: Sequence[str], reading: Reading, columns: RowColumns
-) -> tuple[Sample | Predictions, Data, str]:
-    """Return the data, the rows for any number of questions, and how outcomes were understood.
-
-    Rows of which columns say more are kept; others are summarised.
-    """
-    if not columns:
-        data, how = read_data(file, label, prob, reading)
-        return data, Data(data), how
-    rows, how = read_rows(file, label, prob, reading)
-    words = columns.words(file)
-    if isinstance(rows, Predictions):
-        return rows, Data(rows, **words), how + in_words(words)
-    return Sample.from_rows(*rows), Data(*rows, **words), how + in_words(words)
-
-
-def read_models_with_columns(
-    file: Path, label: str, prob: Sequence[str], reading: Reading, columns: RowColumns
-) -> tuple[Models, str]:
-    """Return models on the same rows, and how outcomes were understood and rows came about."""
-    y, models, how = read_models(file, label, prob, reading)
-    words = columns.words(file)
-    return Models(y, models, **words), how + in_words(words)
 
 
 def read_rows(

@@ -1,12 +1,19 @@
-"""The options on the columns of a file that say how its rows came about."""
+"""The columns of a file that say how its rows came about, and the rows with them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calibstat.cli.options import ClusterColumn, FoldsColumn, WeightColumn
+from calibstat.cli.reading import Reading
+
+if TYPE_CHECKING:
+    from calibstat.data.checked_rows import Data, Models
+    from calibstat.data.predictions import Predictions
+    from calibstat.data.sample import Sample
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,40 @@ class RowColumns:
 
 
 AS_THEY_ARE = RowColumns()
+
+
+def read_with_columns(
+    file: Path, label: str, prob: Sequence[str], reading: Reading, columns: RowColumns
+) -> tuple[Sample | Predictions, Data, str]:
+    """Return the data, the rows for any number of questions, and how outcomes were understood.
+
+    Rows of which columns say more are kept; others are summarised.
+    """
+    from calibstat.cli.input_files import read_data, read_rows
+    from calibstat.data.checked_rows import Data
+    from calibstat.data.predictions import Predictions
+    from calibstat.data.sample import Sample
+
+    if not columns:
+        data, how = read_data(file, label, prob, reading)
+        return data, Data(data), how
+    rows, how = read_rows(file, label, prob, reading)
+    words = columns.words(file)
+    if isinstance(rows, Predictions):
+        return rows, Data(rows, **words), how + in_words(words)
+    return Sample.from_rows(*rows), Data(*rows, **words), how + in_words(words)
+
+
+def read_models_with_columns(
+    file: Path, label: str, prob: Sequence[str], reading: Reading, columns: RowColumns = AS_THEY_ARE
+) -> tuple[Models, str]:
+    """Return models on the same rows, and how outcomes were understood and rows came about."""
+    from calibstat.cli.input_files import read_models
+    from calibstat.data.checked_rows import Models
+
+    y, models, how = read_models(file, label, prob, reading)
+    words = columns.words(file)
+    return Models(y, models, **words), how + in_words(words)
 
 
 def in_words(words: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, LensText, Prob, Resamples, Seed, StopAfter, Tests
 from calibstat.cli.printed_tables import table_of_classes, table_of_tests
 from calibstat.cli.reading import Reading
-from calibstat.cli.row_columns import RowColumns
+from calibstat.cli.row_columns import RowColumns, read_with_columns
 from calibstat.cli.terminal import about, notes_beside, one_line_errors, with_progress
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ def check(
     """Test whether outcomes could be draws from the predictions."""
     with one_line_errors():
         from calibstat.cli import findings
-        from calibstat.cli.input_files import read_with_columns
         from calibstat.cli.lens_syntax import view
         from calibstat.inference.designs.design_of import design_of
         from calibstat.inference.power.detectable_effect import detectable_effect

@@ -180,7 +180,7 @@ class _Asked:
 
     @cached_property
     def design(self) -> Design:
-        """How the rows came about."""
+        """The design of the rows."""
         return design_of(self.rows.first)
 
     @cached_property
@@ -190,7 +190,7 @@ class _Asked:
 
     @cached_property
     def alone(self) -> Design:
-        """How the rows with an outcome came about."""
+        """The design of the rows with an outcome."""
         return design_of(self.labelled.first)
 
     @property

@@ -1,4 +1,4 @@
-"""What a report has of rows that came about in one way."""
+"""The sections of a report on rows that came about in one way."""
 
 from __future__ import annotations
 
