@@ -56,7 +56,7 @@ def audited(seed):
     else:
         even = np.arange(n) % 2 == 0
         groups = {"a": some, "not a": ~some, "a and even": some & even, "not both": ~(some & even)}
-    found = cs.audit(y, p, groups, rng=seed, shape=seed % 3 == 0, min_rows=5, n_resamples=199)
+    found = cs.audit(y, p, cs.Groups(groups, min_rows=5), rng=seed, shape=seed % 3 == 0, n_resamples=199)
     return {
         "order": [found.names[g] for g in found.order],
         "order beyond the total": [found.names[g] for g in found.beyond.order],

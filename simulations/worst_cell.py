@@ -43,7 +43,7 @@ class Asks:
 
     def __call__(self, data: Any, rng: np.random.SeedSequence) -> list[float]:
         """Return if a limit misses, the limits of the largest distance, this distance, if 0 is excluded, and p."""
-        found = cs.reliability(data, lens="canonical", band="confidence", level=LEVEL, **self.options)
+        found = cs.reliability(data, lens="canonical", band="confidence", confidence_level=LEVEL, **self.options)
         true = self.true_distances(data.prob, found.mean_prediction)
         low, high = found.worst or (np.nan, np.nan)
         missed = bool((np.abs(true - np.clip(true, found.low, found.high)) > 1e-9).any())

@@ -32,24 +32,26 @@ MADE = {
     "CalibrationTestResult": lambda: cs.calibration_test(Y, P, **FEW),
     "Choice": lambda: cs.choose(Y, {"m": P}, subject_to="ks.high <= 0.5", **FEW),
     "ClassWiseReliability": lambda: cs.reliability(LABEL, PROB, lens="class_wise", band=None),
-    "ClassWiseTestResult": lambda: cs.calibration_test(LABEL, PROB, lens="class_wise", **FEW),
+    "ClassTests": lambda: of_each_class().classes,
+    "ClustersOfRows": lambda: cs.calibration_test(Y, P, cluster=np.arange(60) // 2, **FEW).rows,
     "Comparison": lambda: cs.compare(Y, {"a": P, "b": P**2}, **FEW),
     "ConfidenceInterval": lambda: cs.confidence_interval(Y, P, **FEW),
     "CoxResult": lambda: cs.cox(Y, P, held_out=True),
     "Decomposition": lambda: cs.decompose(Y, P),
     "Deviation": lambda: cs.calibration_test(*cs.generators.temperature(4).sample(400, rng=1), **FEW).deviation,
     "ClassesReport": lambda: made("Report").models["model"].classes,
-    "CrossValidatedInterval": lambda: cs.confidence_interval(Y, P, folds=np.arange(60) % 3, **FEW),
-    "CrossValidatedTestResult": lambda: cs.calibration_test(Y, P, folds=np.arange(60) % 3, **FEW),
     "CrossValidation": lambda: cs.cross_validate(GaussianNB(), P[:, None], Y, cv=2, repeats=1, rng=1),
     "CrossFitted": lambda: made("Report").models["model"].recalibrated,
     "DetectableEffect": lambda: cs.detectable_effect(P, n_resamples=19, n_datasets=5, rng=1),
     "Equivalence": lambda: cs.equivalence_test(Y, P),
     "FlexibleCurve": lambda: made("Validation").flexible,
     "GroupingLoss": lambda: cs.grouping_loss(GaussianNB(), P[:, None], Y, P, cv=2, rng=1),
-    "GuidedTestResult": lambda: cs.calibration_test(LABELLED, ASKED_P, judge=cs.Judge(JUDGE, blind=True), **FEW),
+    "GuidedRows": lambda: cs.calibration_test(LABELLED, ASKED_P, judge=cs.Judge(JUDGE, blind=True), **FEW).rows,
     "JudgedComparison": lambda: cs.compare(LABELLED, {"a": ASKED_P, "b": ASKED_P**2}, judge=cs.Judge(JUDGE), **FEW),
-    "RectifiedInterval": lambda: cs.confidence_interval(LABELLED, ASKED_P, measure="ks", judge=cs.Judge(JUDGE), **FEW),
+    "ModelsOfFolds": lambda: cs.confidence_interval(Y, P, folds=np.arange(60) % 3, **FEW).rows,
+    "RectifiedLabels": lambda: cs.confidence_interval(LABELLED, ASKED_P, judge=cs.Judge(JUDGE), **FEW).rows,
+    "Rows": lambda: made("CalibrationTestResult").rows,
+    "TestedFolds": lambda: cs.calibration_test(Y, P, folds=np.arange(60) % 3, **FEW).rows,
     "GceFamily": lambda: cs.gce_family(LABEL, PROB),
     "DecisionLossCurve": lambda: cs.decision_loss(Y, P, [0.2, 0.6], **FEW),
     "GeneralizationGap": lambda: cs.generalization_gap((Y, P), (Y, P), **FEW),
@@ -81,7 +83,6 @@ DRAWN = {
     "CalibrationBelt",
     "CalibrationSharpness",
     "ClassWiseReliability",
-    "ClassWiseTestResult",
     "Comparison",
     "DecisionLossCurve",
 }
@@ -118,6 +119,11 @@ def compared():
 
 
 made = cache(lambda name: MADE[name]())
+
+
+@cache
+def of_each_class():
+    return cs.calibration_test(LABEL, PROB, lens="class_wise", **FEW)
 
 
 def test_no_result_is_forgotten():
@@ -174,9 +180,14 @@ def test_scalars_of_nested_numbers_of_all_kinds():
 
 
 def test_fields_of_results_within_results_have_dots():
-    for name, field in (("ClassWiseTestResult", "overall"), ("GeneralizationGap", "test"), ("CoxResult", "slope_test")):
-        inner = getattr(made(name), field).to_dict()
-        assert {key: made(name).to_dict()[f"{field}.{key}"] for key in inner} == inner
+    for found, field in (
+        (of_each_class(), "classes"),
+        (made("CalibrationTestResult"), "rows"),
+        (made("GeneralizationGap"), "test"),
+        (made("CoxResult"), "slope_test"),
+    ):
+        inner = getattr(found, field).to_dict()
+        assert {key: found.to_dict()[f"{field}.{key}"] for key in inner} == inner
     diagrams = made("ClassWiseReliability")
     assert diagrams.to_dict()["diagrams"] == [found.to_dict() for found in diagrams.diagrams]
     assert diagrams.to_dict()["names"] == [0, 1, 2]
@@ -254,9 +265,11 @@ def test_the_repr_names_numbers_and_the_shapes_of_arrays():
     found = made("CalibrationTestResult")
     assert f"pvalue={found.pvalue:.6g}, " in repr(found)
     assert "null_distribution=<array of shape (19,)>" in repr(found)
-    assert "overall=<CalibrationTestResult>" in repr(made("ClassWiseTestResult"))
+    assert "rows=<Rows>" in repr(found)
+    assert "classes=<ClassTests>" in repr(of_each_class())
     assert "diagrams=<tuple of 3>" in repr(made("ClassWiseReliability"))
-    assert "why_stopped='19 resamples'" in repr(made("ClassWiseTestResult"))  # of all classes
+    assert "why_stopped='19 resamples'" in repr(of_each_class())  # of all classes
+    assert (made("Rows").n, str(made("Rows"))) == (60, "60 independent rows")
 
 
 def test_a_result_that_prints_as_another_one_says_its_note_once():

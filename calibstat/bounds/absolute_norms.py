@@ -122,7 +122,7 @@ class SumOverClasses(Norm):
     step = CLASSES_STEP
 
     @property
-    def largest_weight(self) -> float:  # type: ignore[override]
+    def largest_weight(self) -> float:
         return self.scale
 
     def value(self, theta: np.ndarray) -> Any:

@@ -105,7 +105,7 @@ class PowerNorm(Norm):
     step = 3.0
 
     @cached_property
-    def largest_weight(self) -> float:  # type: ignore[override]
+    def largest_weight(self) -> float:
         return max(float(np.abs(self.witness(self.residual)).max()), 1.0)
 
     def value(self, theta: np.ndarray) -> Any:
@@ -127,12 +127,8 @@ class PowerInterval(SeminormInterval):
     norm: PowerNorm
 
     @property
-    def theta(self) -> np.ndarray:  # type: ignore[override]
+    def theta(self) -> np.ndarray:
         return self.norm.residual
-
-    @cached_property
-    def estimate(self) -> float:  # type: ignore[override]
-        return float(self.norm.value(self.theta))
 
 
 def power_bound(bins: FullBins, power: float, z: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -27,7 +27,11 @@ class CellNorm(ABC):
     `largest` is the largest norm of one row: of a one-hot class less predicted probabilities.
     """
 
-    largest: float
+    if TYPE_CHECKING:  # each is a field or a property of subclasses
+
+        @property
+        def largest(self) -> float: ...
+
     weighs_sums: ClassVar[bool] = False  # whether it weighs sums of residuals, so that models can be compared
 
     @abstractmethod
@@ -53,7 +57,7 @@ class AbsoluteSum(CellNorm):
     scale: float = 1.0
 
     @property
-    def largest(self) -> float:  # type: ignore[override]
+    def largest(self) -> float:
         return 2 * self.scale
 
     def __call__(self, residual: np.ndarray) -> np.ndarray:

@@ -43,7 +43,7 @@ class OutcomeTable(RowTable):
         return np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
 
     @cached_property
-    def moments(self) -> Moments:  # type: ignore[override]
+    def moments(self) -> Moments:
         if self.unit is None:
             return SeparableMoments.of_rows(self.cell, np.ones(self.n_rows), self.cells, self.sample_weight)
         return super().moments

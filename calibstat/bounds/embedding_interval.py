@@ -29,7 +29,7 @@ class EmbeddingInterval(DirectionalInterval):
     largest: float
 
     @cached_property
-    def estimate(self) -> float:  # type: ignore[override]
+    def estimate(self) -> float:
         return float(self.value(self.theta))
 
     def value(self, theta: np.ndarray) -> np.ndarray:

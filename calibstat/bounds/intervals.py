@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -64,12 +64,21 @@ class Interval(ABC):
         How the rows contradict the condition of the high end, which is then no bound; empty if they do not.
     """
 
-    estimate: float
+    if TYPE_CHECKING:  # each is a field or a property of subclasses
+
+        @property
+        def estimate(self) -> float: ...
+        @property
+        def condition(self) -> str: ...
+        @property
+        def void(self) -> str: ...
+
+    else:
+        condition = void = ""
+
     is_mean: ClassVar[bool] = False
     is_bounded: bool = True
     has_own_floor: ClassVar[bool] = False
-    condition: str = ""
-    void: str = ""
 
     @property
     def proven(self) -> Interval:
@@ -123,8 +132,12 @@ class DirectionalInterval(Interval):
         The step of the directional bootstrap.
     """
 
-    theta: np.ndarray
-    step: float
+    if TYPE_CHECKING:  # each is a field or a property of subclasses
+
+        @property
+        def theta(self) -> np.ndarray: ...
+        @property
+        def step(self) -> float: ...
 
     @abstractmethod
     def value(self, theta: np.ndarray) -> Any:
@@ -183,11 +196,11 @@ class SeminormInterval(ComparableInterval):
     table: Table
 
     @cached_property
-    def estimate(self) -> float:  # type: ignore[override]
-        return float(self.norm.value(self.table.theta))
+    def estimate(self) -> float:
+        return float(self.norm.value(self.theta))
 
     @property
-    def theta(self) -> np.ndarray:  # type: ignore[override]
+    def theta(self) -> np.ndarray:
         return self.table.theta
 
     @property
@@ -203,7 +216,7 @@ class SeminormInterval(ComparableInterval):
         return self.norm.of_outcomes
 
     @property
-    def step(self) -> float:  # type: ignore[override]
+    def step(self) -> float:
         return self.norm.step if self.table.units_are_rows else self.norm.joint_step
 
     def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:

@@ -14,6 +14,11 @@ from calibstat.compiled import jit
 PART = 32  # predictions: with more of them parts are fewer, and more of them need a look at every sum
 
 
+# Fields of a part of the predictions: the one in its middle, the rows and the positives of the part, by how much the
+# positives exceed rows times the middle, the lowest running sum of that, and the gain if all values become the middle.
+MIDDLE, ROWS, EVENTS, EXCESS, DIP, GAIN = range(6)
+
+
 @jit
 def largest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     """Return by how much the squared errors fall if values are replaced by the best non-decreasing ones.
@@ -22,16 +27,18 @@ def largest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray) ->
     regression of positives / count with weights `count`. All have shape (m,), values are ascending, and positives are
     0 where the count is 0.
     """
+    part = _parts(value, count, positives)
+    block_sums, block_end = _pooled_parts(part)
+    fit_sums, fit_end = _cut(count, positives, part, block_sums, block_end)
+    return _gain(value, count, positives, part, fit_sums, fit_end)
+
+
+@jit
+def _parts(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
+    """Return the fields of each part of the predictions."""
     m = value.size
-    parts = (m + PART - 1) // PART
-    centre = np.empty(parts)
-    count_k, positives_k = np.empty(parts), np.empty(parts)
-    excess = np.empty(parts)  # of positives over count * centre
-    dip = np.empty(parts)  # the lowest running sum of that
-    centred = np.empty(parts)  # the gain if all values are replaced by the centre
-    block_positives, block_count, block_end = np.empty(parts), np.empty(parts), np.empty(parts, np.int64)
-    blocks = 0
-    for k in range(parts):
+    part = np.empty(((m + PART - 1) // PART, 6))
+    for k in range(part.shape[0]):
         first = k * PART
         end = min(first + PART, m)
         middle = value[(first + end) // 2]
@@ -44,23 +51,39 @@ def largest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray) ->
             events += positives[j]
             running += over
             gain += distance * (count[j] * distance - 2.0 * over)
-        centre[k], count_k[k], positives_k[k] = middle, rows, events
-        excess[k], dip[k], centred[k] = running, lowest, gain
-        blocks = _pool(block_positives, block_count, block_end, blocks, events, rows, k + 1)
+        part[k, MIDDLE], part[k, ROWS], part[k, EVENTS] = middle, rows, events
+        part[k, EXCESS], part[k, DIP], part[k, GAIN] = running, lowest, gain
+    return part
 
-    # blocks of parts are cut where a running sum is below the line of the block, and pooled again
-    fit_positives, fit_count, fit_end = np.empty(m), np.empty(m), np.empty(m, np.int64)
+
+@jit
+def _pooled_parts(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the blocks of isotonic regression of whole parts: positives and rows of each, and the part at its end."""
+    sums, end = np.empty((part.shape[0], 2)), np.empty(part.shape[0], np.int64)
+    blocks = 0
+    for k in range(part.shape[0]):
+        blocks = _pool(sums, end, blocks, part[k, EVENTS], part[k, ROWS], k + 1)
+    return sums[:blocks], end[:blocks]
+
+
+@jit
+def _cut(
+    count: np.ndarray, positives: np.ndarray, part: np.ndarray, block_sums: np.ndarray, block_end: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cut blocks of parts where a running sum is below the line of the block, pool them again, and return the same."""
+    m = count.size
+    sums, fit_end = np.empty((m, 2)), np.empty(m, np.int64)
     fits = 0
     k = 0
-    for block in range(blocks):
-        slope = block_positives[block] / block_count[block]
+    for block in range(block_end.size):
+        slope = block_sums[block, 0] / block_sums[block, 1]
         rows = events = 0.0
         above = 0.0  # the running sum, less the line of the block
         while k < block_end[block]:
-            if above + dip[k] >= max(slope - centre[k], 0.0) * count_k[k]:
-                rows += count_k[k]
-                events += positives_k[k]
-                above += positives_k[k] - slope * count_k[k]
+            if above + part[k, DIP] >= max(slope - part[k, MIDDLE], 0.0) * part[k, ROWS]:
+                rows += part[k, ROWS]
+                events += part[k, EVENTS]
+                above += part[k, EVENTS] - slope * part[k, ROWS]
             else:
                 end = min((k + 1) * PART, m)
                 for j in range(k * PART, end):
@@ -68,20 +91,32 @@ def largest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray) ->
                     events += positives[j]
                     above += positives[j] - slope * count[j]
                     if above < 0.0 and j < end - 1:
-                        fits = _pool(fit_positives, fit_count, fit_end, fits, events, rows, j + 1)
+                        fits = _pool(sums, fit_end, fits, events, rows, j + 1)
                         rows = events = 0.0
             k += 1
-        fits = _pool(fit_positives, fit_count, fit_end, fits, events, rows, min(k * PART, m))
+        fits = _pool(sums, fit_end, fits, events, rows, min(k * PART, m))
+    return sums[:fits], fit_end[:fits]
 
+
+@jit
+def _gain(
+    value: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    part: np.ndarray,
+    fit_sums: np.ndarray,
+    fit_end: np.ndarray,
+) -> float:
+    """Return the gain by these fits, of parts that lie within one from their fields."""
     total = 0.0
     j = 0
-    for fit in range(fits):
-        mean = fit_positives[fit] / fit_count[fit]
+    for fit in range(fit_end.size):
+        mean = fit_sums[fit, 0] / fit_sums[fit, 1]
         while j < fit_end[fit]:
             k = j // PART
-            if j == k * PART and min(j + PART, m) <= fit_end[fit]:
-                move = mean - centre[k]
-                total += centred[k] + move * (2.0 * excess[k] - move * count_k[k])
+            if j == k * PART and min(j + PART, value.size) <= fit_end[fit]:
+                move = mean - part[k, MIDDLE]
+                total += part[k, GAIN] + move * (2.0 * part[k, EXCESS] - move * part[k, ROWS])
                 j += PART
             else:
                 total += (value[j] - mean) * (count[j] * (value[j] + mean) - 2.0 * positives[j])
@@ -90,19 +125,11 @@ def largest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray) ->
 
 
 @jit
-def _pool(
-    block_positives: np.ndarray,
-    block_count: np.ndarray,
-    block_end: np.ndarray,
-    blocks: int,
-    positives: float,
-    count: float,
-    end: int,
-) -> int:
+def _pool(sums: np.ndarray, ends: np.ndarray, blocks: int, positives: float, count: float, end: int) -> int:
     """Add a block that ends there, pooled with those before whose means are not below its own; return their number."""
-    while blocks > 0 and block_positives[blocks - 1] * count >= positives * block_count[blocks - 1]:
+    while blocks > 0 and sums[blocks - 1, 0] * count >= positives * sums[blocks - 1, 1]:
         blocks -= 1
-        positives += block_positives[blocks]
-        count += block_count[blocks]
-    block_positives[blocks], block_count[blocks], block_end[blocks] = positives, count, end
+        positives += sums[blocks, 0]
+        count += sums[blocks, 1]
+    sums[blocks, 0], sums[blocks, 1], ends[blocks] = positives, count, end
     return blocks + 1

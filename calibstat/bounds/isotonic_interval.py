@@ -241,6 +241,7 @@ def _highest(
     at most slope * x + 1 / (4 slope) for every slope; the best slope is found by bisection.
     """
     most = square_positives.sum() + square_negatives.sum()
+    grid = np.arange(intervals + 1) / intervals
     skew = (levels * k / (2.0 * z)) ** 2
     low = 1.0 / (2.0 * np.sqrt(most + skew))
     high = 1.0 / (2.0 * np.sqrt(skew))
@@ -251,7 +252,7 @@ def _highest(
         slope = math.sqrt(low[i] * high[i])
         at_least = levels[i - 1] if i > 0 else -1.0
         counts = (positives, negatives, square_positives, square_negatives)
-        total, squares = _best(value, *counts, intervals, at_least, levels[i], z * slope)
+        total, squares = _best(value, *counts, grid, at_least, levels[i], z * slope)
         bound[i] = min(bound[i], total + levels[i] * k / 2.0 + z * slope * skew[i] + z / (4.0 * slope))
         halvings[i] += 1
         if squares + skew[i] > 1.0 / (4.0 * slope**2):
@@ -263,13 +264,23 @@ def _highest(
 
 
 @jit
+def _best_of(total: np.ndarray, squares: np.ndarray, first: int, end: int) -> tuple[float, float]:
+    """Return the largest total from `first` up to `end`, and its sum of squares; minus infinity and 0 if none is."""
+    best, best_squares = -np.inf, 0.0
+    for g in range(first, end):
+        if total[g] > best:
+            best, best_squares = total[g], squares[g]
+    return best, best_squares
+
+
+@jit
 def _best(
     value: np.ndarray,
     positives: np.ndarray,
     negatives: np.ndarray,
     square_positives: np.ndarray,
     square_negatives: np.ndarray,
-    intervals: int,
+    grid: np.ndarray,
     at_least: float,
     at_most: float,
     slope: float,
@@ -280,33 +291,21 @@ def _best(
     over the predictions: the best so far for each value of the last, without and with an f above `at_least`. Values
     with an f above `at_most` are below `first` or above `last`, which rise with the predictions.
     """
-    points = intervals + 1
-    grid = np.arange(points) / intervals
-    below = np.full(points, -np.inf)
-    below_squares = np.zeros(points)
-    above = np.full(points, -np.inf)
-    above_squares = np.zeros(points)
+    below, above = np.full(grid.size, -np.inf), np.full(grid.size, -np.inf)
+    below_squares, above_squares = np.zeros(grid.size), np.zeros(grid.size)
     below[0] = 0.0
-    if at_least < 0.0:
-        above[0] = 0.0
-    largest, squares, total = np.empty(points), np.empty(points), np.empty(points)
+    above[0] = 0.0 if at_least < 0.0 else -np.inf
+    largest, squares, total = np.empty(grid.size), np.empty(grid.size), np.empty(grid.size)
     first = last = 0
     for j in range(value.size):
         v, no, yes = value[j], negatives[j], positives[j]
         square_no, square_yes = square_negatives[j], square_positives[j]
-        a = -np.inf  # the best up to this value of the last
-        a_squares = 0.0
-        b = -np.inf
-        b_squares = 0.0
+        before = first
         while (v - grid[first]) * (v + grid[first]) > at_most:
-            if below[first] > a:
-                a = below[first]
-                a_squares = below_squares[first]
-            if above[first] > b:
-                b = above[first]
-                b_squares = above_squares[first]
             first += 1
-        while last < intervals and (v - grid[last + 1]) * (v + grid[last + 1] - 2.0) <= at_most:
+        a, a_squares = _best_of(below, below_squares, before, first)  # the best up to this value of the last
+        b, b_squares = _best_of(above, above_squares, before, first)
+        while last + 1 < grid.size and (v - grid[last + 1]) * (v + grid[last + 1] - 2.0) <= at_most:
             last += 1
         for g in range(first, last + 1):  # becomes vector code
             gain_0 = (v - grid[g]) * (v + grid[g])

@@ -23,15 +23,15 @@ class JoinedTable(TableOfRows):
         return np.cumsum([0, *(table.cells for table in self.tables)])
 
     @property
-    def cells(self) -> int:  # type: ignore[override]
+    def cells(self) -> int:
         return int(self.begin[-1])
 
     @property
-    def sample_weight(self) -> np.ndarray | None:  # type: ignore[override]
+    def sample_weight(self) -> np.ndarray | None:
         return self.tables[0].sample_weight
 
     @property
-    def unit(self) -> np.ndarray | None:  # type: ignore[override]
+    def unit(self) -> np.ndarray | None:
         return self.tables[0].unit
 
     @property
@@ -62,5 +62,5 @@ class JoinedTable(TableOfRows):
         )
 
     @cached_property
-    def theta(self) -> np.ndarray:  # type: ignore[override]
+    def theta(self) -> np.ndarray:
         return np.concatenate([table.theta for table in self.tables])

@@ -30,7 +30,7 @@ class JointMoments(Moments):
     sums: UnitSums
 
     @cached_property
-    def n(self) -> float:  # type: ignore[override]
+    def n(self) -> float:
         return float(self.sums.size.sum())
 
     @property
@@ -39,19 +39,19 @@ class JointMoments(Moments):
         return self.sums.cells
 
     @property
-    def total(self) -> np.ndarray:  # type: ignore[override]
+    def total(self) -> np.ndarray:
         return np.asarray(self.sums.powers[0])
 
     @property
-    def square(self) -> np.ndarray:  # type: ignore[override]
+    def square(self) -> np.ndarray:
         return np.asarray(self.sums.powers[1])
 
     @property
-    def cube(self) -> np.ndarray:  # type: ignore[override]
+    def cube(self) -> np.ndarray:
         return np.asarray(self.sums.powers[2])
 
     @property
-    def low(self) -> np.ndarray:  # type: ignore[override]
+    def low(self) -> np.ndarray:
         return self.sums.low
 
     @property
@@ -60,7 +60,7 @@ class JointMoments(Moments):
         return self.sums.size
 
     @property
-    def factor(self) -> float:  # type: ignore[override]
+    def factor(self) -> float:
         """The factor that makes sums of squared deviations unbiased for the variance."""
         return self.sums.factor
 
@@ -238,6 +238,19 @@ def sums_of_units(total: np.ndarray, centred: np.ndarray) -> Sums:
 
 
 @jit
+def _powers_of_sizes(size: np.ndarray, up: np.ndarray) -> tuple[float, float, float]:
+    """Return the sums over clusters of the squares of their rows, of the cubes, and of the cubes times the share."""
+    m2 = 0.0
+    m3 = 0.0
+    um3 = 0.0
+    for c in range(size.size):
+        m2 += size[c] ** 2
+        m3 += size[c] ** 3
+        um3 += up[c] * size[c] ** 3
+    return m2, m3, um3
+
+
+@jit
 def _prefixes(residual: np.ndarray, unit: np.ndarray, size: np.ndarray, up: np.ndarray) -> np.ndarray:
     """Return the sums over the first 0, 1, ... rows, and over clusters of squares and cubes of what is not expected.
 
@@ -254,16 +267,10 @@ def _prefixes(residual: np.ndarray, unit: np.ndarray, size: np.ndarray, up: np.n
     x1m1 = 0.0
     x2m1 = 0.0
     x1m2 = 0.0
-    m2 = 0.0
-    m3 = 0.0
+    m2, m3, um3 = _powers_of_sizes(size, up)
     u3 = 0.0  # the same of the shares
     u2m1 = 0.0
     u1m2 = 0.0
-    um3 = 0.0
-    for c in range(size.size):
-        m2 += size[c] ** 2
-        m3 += size[c] ** 3
-        um3 += up[c] * size[c] ** 3
     for i in range(rows):
         r = residual[i]
         m = size[unit[i]]

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -52,12 +52,23 @@ class Moments(ABC):
         The factor that makes sums of squared deviations unbiased for the variance, of clusters.
     """
 
-    n: float
-    total: np.ndarray
-    square: np.ndarray
-    cube: np.ndarray
-    low: np.ndarray
-    factor: float = 1.0
+    if TYPE_CHECKING:  # each is a field or a property of subclasses
+
+        @property
+        def n(self) -> float: ...
+        @property
+        def total(self) -> np.ndarray: ...
+        @property
+        def square(self) -> np.ndarray: ...
+        @property
+        def cube(self) -> np.ndarray: ...
+        @property
+        def low(self) -> np.ndarray: ...
+        @property
+        def factor(self) -> float: ...
+
+    else:
+        factor = 1.0
 
     @property
     def separable(self) -> SeparableMoments | None:
@@ -251,15 +262,15 @@ class SeparableMoments(Moments):
         return replace(self, powers=powers, low=self.low[cells], largest_square=self.largest_square[cells])
 
     @property
-    def total(self) -> np.ndarray:  # type: ignore[override]
+    def total(self) -> np.ndarray:
         return self.powers[0]
 
     @property
-    def square(self) -> np.ndarray:  # type: ignore[override]
+    def square(self) -> np.ndarray:
         return self.powers[1]
 
     @property
-    def cube(self) -> np.ndarray:  # type: ignore[override]
+    def cube(self) -> np.ndarray:
         return self.powers[2]
 
     @cached_property

@@ -38,23 +38,23 @@ class MomentsOfSamples(Moments):
         return Sums(*(sum(parts) for parts in zip(*map(part, self.samples), strict=True)))
 
     @property
-    def total(self) -> np.ndarray:  # type: ignore[override]
+    def total(self) -> np.ndarray:
         return np.asarray(self._added(lambda each: each.total))
 
     @property
-    def square(self) -> np.ndarray:  # type: ignore[override]
+    def square(self) -> np.ndarray:
         return np.asarray(self._added(lambda each: each.square))
 
     @property
-    def cube(self) -> np.ndarray:  # type: ignore[override]
+    def cube(self) -> np.ndarray:
         return np.asarray(self._added(lambda each: each.cube))
 
     @property
-    def low(self) -> np.ndarray:  # type: ignore[override]
+    def low(self) -> np.ndarray:
         return np.asarray(self._added(lambda each: each.low))
 
     @property
-    def factor(self) -> float:  # type: ignore[override]
+    def factor(self) -> float:
         return max(each.factor for each in self.samples)
 
     @property

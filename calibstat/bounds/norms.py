@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -32,8 +32,16 @@ class Norm(ABC):
         residuals.
     """
 
-    step: float
-    largest_weight: float = 1.0
+    if TYPE_CHECKING:  # each is a field or a property of subclasses
+
+        @property
+        def step(self) -> float: ...
+        @property
+        def largest_weight(self) -> float: ...
+
+    else:
+        largest_weight = 1.0
+
     cell: np.ndarray | None = None
     of_outcomes: bool = False
 

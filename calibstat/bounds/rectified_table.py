@@ -82,15 +82,15 @@ class RectifiedTable(Table):
         return self.labelled.size
 
     @cached_property
-    def units_are_rows(self) -> bool:  # type: ignore[override]
+    def units_are_rows(self) -> bool:
         return all(each.unit is None for each in self.samples)
 
     @cached_property
-    def theta(self) -> np.ndarray:  # type: ignore[override]
+    def theta(self) -> np.ndarray:
         return np.asarray(sum(each.theta * (each.n / self.n) for each in self.samples))
 
     @cached_property
-    def moments(self) -> Moments:  # type: ignore[override]
+    def moments(self) -> Moments:
         return MomentsOfSamples([self._moments(each) for each in self.samples], self.n, self.bound)
 
     def _moments(self, sample: RowTable) -> Moments:

@@ -48,11 +48,11 @@ class ReducedInterval(ComparableInterval):
     reduce: Reduction
 
     @cached_property
-    def estimate(self) -> float:  # type: ignore[override]
+    def estimate(self) -> float:
         return float(self.reduce.of([part.estimate for part in self.parts]))
 
     @cached_property
-    def theta(self) -> np.ndarray:  # type: ignore[override]
+    def theta(self) -> np.ndarray:
         return np.concatenate([part.theta for part in self.parts])
 
     def value(self, theta: np.ndarray) -> Any:

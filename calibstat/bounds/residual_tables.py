@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class LabelledRows(NamedTuple):
         return LabelledRows(self.outcome[order], self.prediction[order], weight)
 
 
-class Table(ABC):
+class Table:
     """Contributions of units in cells, without draws.
 
     Attributes
@@ -57,10 +57,17 @@ class Table(ABC):
         counts as at least 0.
     """
 
-    n: float
-    theta: np.ndarray
-    moments: Moments
-    units_are_rows: bool
+    if TYPE_CHECKING:  # each is a field or a property of subclasses
+
+        @property
+        def n(self) -> float: ...
+        @property
+        def theta(self) -> np.ndarray: ...
+        @property
+        def moments(self) -> Moments: ...
+        @property
+        def units_are_rows(self) -> bool: ...
+
     is_summary: bool = False
 
     @property
@@ -122,7 +129,7 @@ class SummaryTable(Table):
         return cls(residual, moments, count, model)
 
     @cached_property
-    def n(self) -> float:  # type: ignore[override]
+    def n(self) -> float:
         return self.moments.n
 
     @cached_property
@@ -139,7 +146,7 @@ class SummaryTable(Table):
         return int(np.count_nonzero(self.count))
 
 
-class TableOfRows(Table):
+class TableOfRows(Table, ABC):
     """Of rows one by one, which draws of units and comparisons of models need.
 
     A kind of rows defines `n_rows`, `cells`, `columns` and `column`; where units are drawn otherwise than row by row,
@@ -155,10 +162,18 @@ class TableOfRows(Table):
         The number of the cluster of each row from 0; None if each row is a cluster by itself.
     """
 
-    cells: int
-    sample_weight: np.ndarray | None = None
-    unit: np.ndarray | None = None
-    units_are_rows: bool = False
+    if TYPE_CHECKING:  # each is a field or a property of subclasses
+
+        @property
+        def cells(self) -> int: ...
+        @property
+        def sample_weight(self) -> np.ndarray | None: ...
+        @property
+        def unit(self) -> np.ndarray | None: ...
+
+    else:
+        sample_weight = unit = None
+        units_are_rows = False
 
     @property
     @abstractmethod
@@ -189,11 +204,11 @@ class TableOfRows(Table):
         return np.bincount(self.units, self.sample_weight).astype(np.float64)
 
     @cached_property
-    def n(self) -> float:  # type: ignore[override]
+    def n(self) -> float:
         return float(self.size.sum())
 
     @cached_property
-    def moments(self) -> Moments:  # type: ignore[override]
+    def moments(self) -> Moments:
         cell, contribution = (np.concatenate(part) for part in zip(*map(self.column, range(self.columns)), strict=True))
         weight = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
         shared = np.tile(weight / self.columns, self.columns)  # so that a row counts once, however many cells it has
@@ -204,7 +219,7 @@ class TableOfRows(Table):
         return JointMoments(ClusterSums(cell, contribution, unit, self.cells, shared, prediction))
 
     @cached_property
-    def theta(self) -> np.ndarray:  # type: ignore[override]
+    def theta(self) -> np.ndarray:
         return self.moments.total / self.n
 
     def by_row(self, weights: np.ndarray) -> np.ndarray:
@@ -265,7 +280,7 @@ class RowTable(TableOfRows):
         )
 
     @cached_property
-    def units_are_rows(self) -> bool:  # type: ignore[override]
+    def units_are_rows(self) -> bool:
         return self.unit is None
 
     @property
@@ -274,7 +289,7 @@ class RowTable(TableOfRows):
         return self.cell.size
 
     @cached_property
-    def n(self) -> float:  # type: ignore[override]
+    def n(self) -> float:
         return float(self.n_rows) if self.sample_weight is None else float(self.sample_weight.sum())
 
     @cached_property
@@ -283,11 +298,11 @@ class RowTable(TableOfRows):
         return self.residual if self.sample_weight is None else self.residual * self.sample_weight
 
     @cached_property
-    def theta(self) -> np.ndarray:  # type: ignore[override]
+    def theta(self) -> np.ndarray:
         return np.bincount(self.cell, self.contribution, self.cells) / self.n
 
     @cached_property
-    def moments(self) -> Moments:  # type: ignore[override]
+    def moments(self) -> Moments:
         if self.summary is not None and self.unit is None:
             return SeparableMoments.of_sample(self.summary)
         if self.unit is None:
@@ -350,7 +365,7 @@ class ClassTable(TableOfRows):
     unit = None
 
     @property
-    def sample_weight(self) -> np.ndarray | None:  # type: ignore[override]
+    def sample_weight(self) -> np.ndarray | None:
         return self.sums.sample_weight
 
     @property
@@ -363,15 +378,15 @@ class ClassTable(TableOfRows):
         return self.sums.predictions.n
 
     @property
-    def cells(self) -> int:  # type: ignore[override]
+    def cells(self) -> int:
         return self.theta.size
 
     @cached_property
-    def n(self) -> float:  # type: ignore[override]
+    def n(self) -> float:
         return float(self.n_rows) if self.sample_weight is None else float(self.sample_weight.sum())
 
     @cached_property
-    def moments(self) -> Moments:  # type: ignore[override]
+    def moments(self) -> Moments:
         if not self.one_class:
             return JointMoments(self.sums)
         if self.sample_weight is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -213,38 +213,20 @@ def bound_of(
     a side for each. Whole clusters may not have been observed, or if `rows_hide` only rows. Of fewer than two
     independent units nothing is known.
     """
-    w = np.ones(count.size) if weight is None else weight
-    row_weight = w
-
-    def by_unit(part: np.ndarray) -> np.ndarray:
-        return part if unit is None else np.bincount(unit, part)
-
-    w, number = by_unit(w), count if unit is None else np.ones(unit.max(initial=-1) + 1)
+    row_weight = np.ones(count.size) if weight is None else weight
+    by_unit = partial(_by_unit, unit)
+    w, number = by_unit(row_weight), count if unit is None else np.ones(unit.max(initial=-1) + 1)
     n = inner(number, w)
     pairs = n * n - inner(number, w**2)
     if number.sum() < 2:
         return SquareBound(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0)
-    added = np.zeros(count.size)  # by a row, in its pairs with all rows of other units
-    same = np.zeros(count.size)  # what a row would add in its pairs with its own unit
-    size = np.zeros(count.size)  # of the terms of which what a row adds is the sum
-    skew, noise = np.zeros((2, count.size))  # of what a row adds, by its predictions
-    unseen = [_Unseen(), _Unseen()]
-    plain = []
+    plain = tuple(_sum_of_residuals(side, number, by_unit, row_weight) for side in sides)
+    rows, unseen = _Added(count.size), [_Unseen(), _Unseen()]
     for side in sides:
-        plain.append(_sum_of_residuals(side, number, by_unit, row_weight))
-        smoothed = side.smoothed(count * side.residual)
-        own = side.residual if unit is None else side.smoothed_within(unit)
-        unseen[side.sign < 0].add(side, smoothed)
-        added += side.sign * side.residual * (smoothed - own)
-        same += side.sign * (side.residual * own)
-        size += np.abs(side.residual * smoothed) + np.abs(side.residual * own)
-        along = side.sign * row_weight * smoothed * np.maximum(side.value * (1 - side.value), np.finfo(float).tiny)
-        skew += along * (1 - 2 * side.value)
-        noise += np.abs(along, out=along)
-        del smoothed, own, along  # each as long as the data
-    added, same, size = by_unit(added), by_unit(same), by_unit(size)
-    up = share_skewed_up(_ratio(by_unit(skew), by_unit(noise)))
-    del skew, noise
+        unseen[side.sign < 0].add(side, rows.add(side, count, row_weight, unit))
+    added, same, size = by_unit(rows.added), by_unit(rows.same), by_unit(rows.size)
+    up = share_skewed_up(_ratio(by_unit(rows.skew), by_unit(rows.noise)))
+    del rows  # as long as the data, several times
     estimate = inner(number, added) / pairs
     c = n / pairs * (added - estimate * w * (n - w))
     squares = 4 * inner(number, c**2)
@@ -252,14 +234,11 @@ def bound_of(
     del up
     curvature = 0.0
     if squares > 4 * (n / pairs * ROUNDING) ** 2 * inner(number, size**2):
-        of_row = c if unit is None else c[unit]
-        bend = sum(side.sign * side.square(count * of_row * side.residual, side.bandwidth) for side in sides)
-        curvature = 4 * bend / (n * squares)
+        curvature = 4 * _square_along(sides, count * (c if unit is None else c[unit])) / (n * squares)
     all_pairs = _squares_of_pairs(sides, count) if unit is None else _squares_of_units(sides, unit, same)
     quadratic = 2 / pairs * max(all_pairs - inner(number, same**2), 0.0)
     if unit is not None:  # of units of one size this factor is 1
         quadratic *= n * n / pairs * (1 - 1 / number.size)
-    clusters = None if weight is None and unit is None else w
     return SquareBound(
         estimate=estimate,
         linear=squares / n**2,
@@ -270,10 +249,15 @@ def bound_of(
         most=2 * (unseen[0].up + unseen[1].up) / n**2,
         least=2 * (unseen[0].down + unseen[1].down) / n**2,
         alone=min(max(each.events for each in unseen), 2) / n**2,
-        plain=tuple(plain),
-        size=clusters,
+        plain=plain,
+        size=None if weight is None and unit is None else w,
         hides=row_weight if rows_hide else None,
     )
+
+
+def _by_unit(unit: np.ndarray | None, part: np.ndarray) -> np.ndarray:
+    """Return the sum of each unit, or of rows without units what each has."""
+    return part if unit is None else np.bincount(unit, part)
 
 
 def _sum_of_residuals(
@@ -288,6 +272,29 @@ def _sum_of_residuals(
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Return part / whole, 0 where both are 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+class _Added:
+    """The terms that each row adds to the sum of the signed squared errors.
+
+    `added` is what it adds in its pairs with all rows of other units, `same` what it would add with its own unit, and
+    `size` the sum of their terms without sign. `skew` and `noise` are of what it adds, by its predictions.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self.added, self.same, self.size, self.skew, self.noise = (np.zeros(rows) for _ in range(5))
+
+    def add(self, side: Side, count: np.ndarray, weight: np.ndarray, unit: np.ndarray | None) -> np.ndarray:
+        """Add what one side adds; return its residuals, smoothed over all rows."""
+        smoothed = side.smoothed(count * side.residual)
+        own = side.residual if unit is None else side.smoothed_within(unit)
+        self.added += side.sign * side.residual * (smoothed - own)
+        self.same += side.sign * (side.residual * own)
+        self.size += np.abs(side.residual * smoothed) + np.abs(side.residual * own)
+        along = side.sign * weight * smoothed * np.maximum(side.value * (1 - side.value), np.finfo(float).tiny)
+        self.skew += along * (1 - 2 * side.value)
+        self.noise += np.abs(along, out=along)
+        return smoothed
 
 
 class _Unseen:
@@ -322,6 +329,11 @@ def bound_of_sample(sample: Sample, bandwidth: float) -> SquareBound:
     seen = number > 0
     side = Side(np.tile(value, 2)[seen], np.concatenate((1 - value, -value))[seen], bandwidth)
     return bound_of([side], number[seen])
+
+
+def _square_along(sides: Sequence[Side], part: np.ndarray) -> float:
+    """Return the sum of the signed squared errors if each residual counts this many times."""
+    return sum(side.sign * side.square(part * side.residual, side.bandwidth) for side in sides)
 
 
 def _squares_of_pairs(sides: Sequence[Side], count: np.ndarray) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -39,11 +39,21 @@ class UnitSums(ABC):
         The square of the most that one row may add in each cell.
     """
 
-    units_are_rows: bool
+    if TYPE_CHECKING:  # each is a field or a property of subclasses
+
+        @property
+        def units_are_rows(self) -> bool: ...
+        @property
+        def cells(self) -> int: ...
+        @property
+        def size(self) -> np.ndarray: ...
+        @property
+        def largest_square(self) -> np.ndarray | float: ...
+
+    else:
+        largest_square = 1.0
+
     inverts: ClassVar[bool]
-    cells: int
-    size: np.ndarray
-    largest_square: np.ndarray | float = 1.0
 
     @abstractmethod
     def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -113,7 +123,7 @@ class ClusterSums(UnitSums):
     prediction: np.ndarray | float = 0.0
 
     @cached_property
-    def size(self) -> np.ndarray:  # type: ignore[override]
+    def size(self) -> np.ndarray:
         return np.bincount(self.unit, self.sample_weight).astype(np.float64)
 
     def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -161,15 +171,15 @@ class ClassSums(UnitSums):
     sample_weight: np.ndarray | None = None
 
     @property
-    def units_are_rows(self) -> bool:  # type: ignore[override]
+    def units_are_rows(self) -> bool:
         return self.sample_weight is None
 
     @cached_property
-    def size(self) -> np.ndarray:  # type: ignore[override]
+    def size(self) -> np.ndarray:
         return np.ones(self.predictions.n) if self.sample_weight is None else self.sample_weight
 
     @cached_property
-    def largest_square(self) -> np.ndarray | float:  # type: ignore[override]
+    def largest_square(self) -> np.ndarray | float:
         if self.sample_weight is None:
             return 1.0
         largest = np.zeros(self.cells)

@@ -40,11 +40,11 @@ class WeightedSumsInterval(DirectionalInterval):
         return self.sums
 
     @cached_property
-    def theta(self) -> np.ndarray:  # type: ignore[override]
+    def theta(self) -> np.ndarray:
         return np.asarray(self.sums.powers[0]) / self.sums.predictions.n
 
     @cached_property
-    def estimate(self) -> float:  # type: ignore[override]
+    def estimate(self) -> float:
         return float(self.value(self.theta))
 
     def value(self, theta: np.ndarray) -> np.ndarray:

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Never, Unpack, overload
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE
 from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import Fit, LogitPolynomial, null_of_logit
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_level, short
 from calibstat.data.clipping import uncertain
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -116,43 +114,28 @@ FITTED = 0.1  # standard errors by which the score of a model fitted to these ro
 NODES = 40
 
 
-class CalibrationBeltArguments(RowArguments, total=False):
-    """The arguments of `calibration_belt` beside outcomes and predictions."""
-
-    held_out: bool | None
-    confidence_levels: Sequence[float]
-    clip: float | None
-
-
-@overload
+@question()
 def calibration_belt(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[CalibrationBeltArguments]
-) -> CalibrationBelt: ...
-@overload
-def calibration_belt(
-    y_true: Models, y_prob: None = None, **arguments: Unpack[CalibrationBeltArguments]
-) -> Answers[CalibrationBelt]: ...
-@overload
-def calibration_belt(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[CalibrationBeltArguments]
-) -> Answers[CalibrationBelt]: ...
-def calibration_belt(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     held_out: bool | None = None,
     confidence_levels: Sequence[float] = (0.8, 0.95),
     clip: float | None = None,
     lens: AnyLens = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> CalibrationBelt | Answers[CalibrationBelt]:
+    **about: Unpack[AboutRows],
+) -> CalibrationBelt:
     """Fit the GiViTI calibration belt: a smooth calibration curve with simultaneous bands and a test.
+
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)
+    >>> result = cs.calibration_belt(y, p, held_out=True)
+    >>> result.degree, result.pvalue < 0.001, [side for side, _, _ in result.departures()]
+    (1, True, ['above', 'below'])
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`.
     held_out : bool
         Whether the model was fitted on other rows than these (external validation), or was a logistic regression fitted
@@ -168,62 +151,38 @@ def calibration_belt(
     Returns
     -------
     CalibrationBelt
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------
     ValueError
         If `held_out` is not given; it is False and the predictions do not come from a logistic regression fitted to
         these rows, or fewer than three are distinct; a prediction is 0 or 1 and there is no `clip`, or fewer than two
-        are distinct; a polynomial separates the outcomes, so that there is no maximum likelihood estimate; the
-        confidence levels are not ascending numbers between 0 and 1; the data are not as described (the first offending
-        row is named), have real-valued weights, or the lens has no binary outcome.
+        are distinct; a polynomial separates the outcomes, so that there is no maximum likelihood estimate; the levels
+        do not ascend between 0 and 1; the data are not as described (the first offending row is named), have
+        real-valued weights, or the lens has no binary outcome.
 
     Notes
     -----
     The curve: the logit of the outcome's probability as a polynomial in the logit of the prediction. The degree starts
-    at 1 (2 in internal validation, where the fit at degree 1 is exact) and grows while a
-    likelihood-ratio test of one more passes at level .95, up to 4. The null hypothesis is that the polynomial is the
-    logit of the prediction itself; the statistic is twice the log-likelihood that the polynomial of the selected
-    degree m gains. Because the data chose m, its limit for many rows is no chi-square; given m it is a
-    chi-square with 2 degrees of freedom (1 in internal validation) plus a chi-square with 1 for each degree above the
-    first one, each of them conditioned on being above the .95 quantile (Nattino et al. 2014).
+    at 1 (2 in internal validation, where the fit at degree 1 is exact) and grows while a likelihood-ratio test of one
+    more passes at level .95, up to 4. The null hypothesis is that the polynomial is the logit of the prediction itself;
+    the statistic is twice the log-likelihood that the polynomial of the selected degree gains. Its limit for many rows
+    is corrected for the choice of the degree; the page "Classical tests" has it.
 
-    Each band is the range, prediction by prediction, of all polynomials of degree m whose likelihood-ratio statistic is
-    below the quantile of that limit. So the band is simultaneous, not pointwise: a calibrated model
-    leaves the band of 95 % anywhere at all in at most 5 % of the data sets, in the limit. Away from calibration its
-    level is not exactly known. The curve cannot bend more than a polynomial of degree 4 does.
-    Cost: one sort, then some thousand passes over the distinct predictions, or over about 1000 points that stand for
-    them: sums of likelihoods over these are the same to a relative 1e-12.
+    The bands are simultaneous, not pointwise: a calibrated model leaves the band of 95 % anywhere at all in at most 5 %
+    of the data sets, in the limit. Away from calibration their level is not exactly known. Cost: one sort, then some
+    thousand passes over the distinct predictions, or over about 1000 points that stand for them: sums of likelihoods
+    over these are the same to a relative 1e-12.
 
     References
     ----------
-    Nattino, Finazzi, Bertolini 2014, A new calibration test and a reappraisal of the calibration belt,
-    doi:10.1002/sim.6100; Nattino, Finazzi, Bertolini 2016, A new test and graphical tool to assess the goodness of fit
-    of logistic regression models, doi:10.1002/sim.6744; Finazzi et al. 2011, Calibration belt for quality-of-care
-    assessment based on dichotomous outcomes, doi:10.1371/journal.pone.0016110.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)
-    >>> result = cs.calibration_belt(y, p, held_out=True)
-    >>> result.degree, result.pvalue < 0.001
-    (1, True)
-    >>> [side for side, _, _ in result.departures()]
-    ['above', 'below']
+    Nattino, Finazzi, Bertolini 2014, doi:10.1002/sim.6100, and 2016, doi:10.1002/sim.6744; Finazzi et al. 2011,
+    Calibration belt for quality-of-care assessment, doi:10.1371/journal.pone.0016110.
     """
-    data = as_data(calibration_belt, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(calibration_belt, data, locals())
     need_held_out(held_out, "the calibration belt", "the null distribution of its test depends on it")
-    if np.ndim(confidence_levels) != 1:
-        raise ValueError(f"expected ascending confidence_levels, such as (0.95,), found {short(confidence_levels)}")
-    for level in confidence_levels:
-        check_level("ascending confidence_levels", level)
-    levels = tuple(float(level) for level in confidence_levels)
-    if not levels or not all(0 < a < b <= 1 for a, b in zip(levels, (*levels[1:], 1.0), strict=True)):
-        raise ValueError(f"expected ascending confidence_levels between 0 and 1, found {list(confidence_levels)!r}")
-    seen, sample = binary_input(data, "the calibration belt")
+    levels = _checked_levels(confidence_levels)
+    seen, sample = binary_input(rows, "the calibration belt")
     model = LogitPolynomial.of(between(seen, sample, clip, "the calibration belt"), MOST_DEGREE, "the calibration belt")
     start = 1 if held_out else 2
     if not held_out:
@@ -247,6 +206,18 @@ def calibration_belt(
         lens=seen.lens,
         n=int(sample.n),
     )
+
+
+def _checked_levels(confidence_levels: Sequence[float]) -> tuple[float, ...]:
+    """Return the levels of the bands; raise unless they ascend between 0 and 1."""
+    if np.ndim(confidence_levels) != 1:
+        raise ValueError(f"expected ascending confidence_levels, such as (0.95,), found {short(confidence_levels)}")
+    for level in confidence_levels:
+        check_level("ascending confidence_levels", level)
+    levels = tuple(float(level) for level in confidence_levels)
+    if not levels or not all(0 < a < b <= 1 for a, b in zip(levels, (*levels[1:], 1.0), strict=True)):
+        raise ValueError(f"expected ascending confidence_levels between 0 and 1, found {list(confidence_levels)!r}")
+    return levels
 
 
 def belt_pvalue(sample: Sample) -> float:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Never, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE, AsymptoticTestResult
 from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import Fit, LogitPolynomial, NoEnd, NoMaximum, null_of_logit
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_level
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -111,37 +109,22 @@ class CoxResult(Result):
         )
 
 
-class CoxArguments(RowArguments, total=False):
-    """The arguments of `cox` beside outcomes and predictions."""
-
-    held_out: bool | None
-    confidence_level: float
-    clip: float | None
-
-
-@overload
-def cox(y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[CoxArguments]) -> CoxResult: ...
-@overload
-def cox(y_true: Models, y_prob: None = None, **arguments: Unpack[CoxArguments]) -> Answers[CoxResult]: ...
-@overload
-def cox(y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[CoxArguments]) -> Answers[CoxResult]: ...
+@question()
 def cox(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     held_out: bool | None = None,
     confidence_level: float = 0.95,
     clip: float | None = None,
     lens: AnyLens = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> CoxResult | Answers[CoxResult]:
+    **about: Unpack[AboutRows],
+) -> CoxResult:
     """Estimate Cox's calibration intercept and slope and test that they are 0 and 1.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`.
     held_out : bool
         Whether the model was fitted on other rows than these; it must be given, and be True.
@@ -194,11 +177,6 @@ def cox(
     >>> round(result.slope, 1), result.slope_test.pvalue < 1e-6
     (0.5, True)
     """
-    data = as_data(cox, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(cox, data, locals())
-    from scipy.special import chdtrc
-
     need_held_out(
         held_out, "Cox's test", "a logistic regression has intercept 0 and slope 1 on the rows it was fitted to"
     )
@@ -208,14 +186,28 @@ def cox(
             "slope 1 on the rows that it was fitted to, whatever its merits"
         )
     check_level("confidence_level", confidence_level)
-    seen, sample = binary_input(data, "Cox's test")
+    seen, sample = binary_input(rows, "Cox's test")
     model = LogitPolynomial.of(between(seen, sample, clip, "Cox's test"), 1, "Cox's test")
-    large, both = model.fit(0), model.fit(1)
-    calibrated = model.derivatives(np.zeros(2))[0]
-    at_0, at_1 = model.at(np.array([0.0, 1.0]))
+    fits, n = (model.fit(0), model.fit(1)), int(sample.n)
+    numbers: dict[str, Any] = {}
+    for name, (degree, direction, null) in _parameters(model).items():
+        fit = fits[degree]
+        numbers[name] = float(null + direction @ fit.coefficient)
+        numbers[f"{name}_error"] = fit.error(direction)
+        numbers[f"{name}_interval"] = profile_interval(model, fit, direction, null, confidence_level)
+    tests = _ratios(model, *fits, seen.lens, n)
+    return CoxResult(**numbers, **tests, confidence_level=confidence_level, lens=seen.lens, n=n)
 
-    def ends(fit: Fit, direction: np.ndarray, null: float) -> tuple[float, float]:
-        return profile_interval(model, fit, direction, null, confidence_level)
+
+def _parameters(model: LogitPolynomial) -> dict[str, tuple[int, np.ndarray, float]]:
+    """Return the parameters: of a degree, a linear function of its coefficients, and the value where they are 0."""
+    at_0, at_1 = model.at(np.array([0.0, 1.0]))
+    return {"intercept": (1, at_0, 0.0), "slope": (1, at_1 - at_0, 1.0), "in_the_large": (0, at_0[:1], 0.0)}
+
+
+def _ratios(model: LogitPolynomial, large: Fit, both: Fit, lens: NamedLens, n: int) -> dict[str, Any]:
+    """Return the three likelihood-ratio tests."""
+    from scipy.special import chdtrc
 
     def ratio(top: float, below: float, df: int, measure: str, null: str) -> AsymptoticTestResult:
         statistic = max(2 * (top - below), 0.0)  # a difference of rounding errors may be below 0
@@ -225,32 +217,21 @@ def cox(
             method="likelihood-ratio",
             null_hypothesis=null_of_logit(null).approximately(ASYMPTOTIC_PVALUE),
             measure=measure,
-            lens=seen.lens,
-            n=int(sample.n),
+            lens=lens,
+            n=n,
             limit="chi-square limit",
             df=df,
         )
 
+    calibrated = model.derivatives(np.zeros(2))[0]
     line = "a constant plus a slope times the logit of the prediction"
-    return CoxResult(
-        intercept=float(at_0 @ both.coefficient),
-        slope=float(1 + (at_1 - at_0) @ both.coefficient),
-        intercept_error=both.error(at_0),
-        slope_error=both.error(at_1 - at_0),
-        intercept_interval=ends(both, at_0, 0.0),
-        slope_interval=ends(both, at_1 - at_0, 1.0),
-        in_the_large=float(at_0[:1] @ large.coefficient),
-        in_the_large_error=large.error(at_0[:1]),
-        in_the_large_interval=ends(large, at_0[:1], 0.0),
-        confidence_level=confidence_level,
-        in_the_large_test=ratio(large.log_likelihood, calibrated, 1, "intercept 0 given slope 1",
-                                "the logit of the prediction plus a constant, and the constant is 0"),
-        slope_test=ratio(both.log_likelihood, large.log_likelihood, 1, "slope 1", f"{line}, and the slope is 1"),
-        joint_test=ratio(both.log_likelihood, calibrated, 2, "intercept 0 and slope 1",
-                         f"{line}, the constant is 0 and the slope is 1"),
-        lens=seen.lens,
-        n=int(sample.n),
-    )  # fmt: skip
+    return {
+        "in_the_large_test": ratio(large.log_likelihood, calibrated, 1, "intercept 0 given slope 1",
+                                   "the logit of the prediction plus a constant, and the constant is 0"),
+        "slope_test": ratio(both.log_likelihood, large.log_likelihood, 1, "slope 1", f"{line}, and the slope is 1"),
+        "joint_test": ratio(both.log_likelihood, calibrated, 2, "intercept 0 and slope 1",
+                            f"{line}, the constant is 0 and the slope is 1"),
+    }  # fmt: skip
 
 
 def line_numbers(
@@ -266,11 +247,9 @@ def line_numbers(
     with suppress(NoMaximum):
         for degree in range(model.degree + 1):
             fits.append(model.fit(degree))
-    at_0, at_1 = model.at(np.array([0.0, 1.0]))
-    asked = {"intercept": (1, at_0, 0.0), "slope": (1, at_1 - at_0, 1.0), "in_the_large": (0, at_0[:1], 0.0)}
     return {
         name: (float(null + direction @ fits[degree].coefficient), interval(model, fits[degree], direction, null))
-        for name, (degree, direction, null) in asked.items()
+        for name, (degree, direction, null) in _parameters(model).items()
         if degree < len(fits)
     }
 

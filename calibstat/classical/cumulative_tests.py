@@ -3,51 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Never, Unpack, overload
+from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE, AsymptoticTestResult
 from calibstat.classical.binary_input import binary_input
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.measures.cumulative import KS, Kuiper
 
 SURE = 0.05  # a Brownian motion exceeds this in absolute value with a probability that rounds to 1
 
 
-@overload
+@question()
 def kolmogorov_smirnov(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[RowArguments]
-) -> AsymptoticTestResult: ...
-@overload
-def kolmogorov_smirnov(
-    y_true: Models, y_prob: None = None, **arguments: Unpack[RowArguments]
-) -> Answers[AsymptoticTestResult]: ...
-@overload
-def kolmogorov_smirnov(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[RowArguments]
-) -> Answers[AsymptoticTestResult]: ...
-def kolmogorov_smirnov(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     lens: AnyLens = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
+    **about: Unpack[AboutRows],
+) -> AsymptoticTestResult:
     """Test calibration by the largest cumulative residual and the limit distribution of Brownian motion.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
@@ -86,37 +70,23 @@ def kolmogorov_smirnov(
     >>> cs.kolmogorov_smirnov(y, p).pvalue < 0.001
     True
     """
-    data = as_data(kolmogorov_smirnov, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(kolmogorov_smirnov, data, locals())
-    seen, sample = binary_input(data, "the Kolmogorov–Smirnov test")
+    seen, sample = binary_input(rows, "the Kolmogorov–Smirnov test")
     return _cumulative(seen, sample, KS().norm(sample.value, sample.residual), "Kolmogorov–Smirnov", "ks / sigma")
 
 
-@overload
+@question()
 def kuiper(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[RowArguments]
-) -> AsymptoticTestResult: ...
-@overload
-def kuiper(y_true: Models, y_prob: None = None, **arguments: Unpack[RowArguments]) -> Answers[AsymptoticTestResult]: ...
-@overload
-def kuiper(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[RowArguments]
-) -> Answers[AsymptoticTestResult]: ...
-def kuiper(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     lens: AnyLens = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
+    **about: Unpack[AboutRows],
+) -> AsymptoticTestResult:
     """Test calibration by the range of the cumulative residuals and the limit distribution of Brownian motion.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
@@ -155,10 +125,7 @@ def kuiper(
     >>> cs.kuiper(y, p).pvalue < 0.001
     True
     """
-    data = as_data(kuiper, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(kuiper, data, locals())
-    seen, sample = binary_input(data, "the Kuiper test")
+    seen, sample = binary_input(rows, "the Kuiper test")
     return _cumulative(seen, sample, Kuiper().norm(sample.value, sample.residual), "Kuiper", "kuiper / sigma")
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Never, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE, AsymptoticTestResult
 from calibstat.classical.binary_input import binary_input, need_held_out
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import is_whole
+from calibstat.data.checked_rows import AboutRows, Data
+from calibstat.data.checks import check_whole, is_whole
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
+from calibstat.data.sample import Sample
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.measures.bins import bin_cells
 from calibstat.result import read_only
 
@@ -53,45 +51,29 @@ class HosmerLemeshowResult(AsymptoticTestResult):
     __str__ = AsymptoticTestResult.__str__
 
 
-class HosmerLemeshowArguments(RowArguments, total=False):
-    """The arguments of `hosmer_lemeshow` beside outcomes and predictions."""
-
-    held_out: bool | None
-    fitted_params: int | None
-    n_groups: int
-    strategy: str
-
-
-@overload
+@question()
 def hosmer_lemeshow(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[HosmerLemeshowArguments]
-) -> HosmerLemeshowResult: ...
-@overload
-def hosmer_lemeshow(
-    y_true: Models, y_prob: None = None, **arguments: Unpack[HosmerLemeshowArguments]
-) -> Answers[HosmerLemeshowResult]: ...
-@overload
-def hosmer_lemeshow(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[HosmerLemeshowArguments]
-) -> Answers[HosmerLemeshowResult]: ...
-def hosmer_lemeshow(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     held_out: bool | None = None,
     fitted_params: int | None = None,
     n_groups: int = 10,
     strategy: str = "quantile",
     lens: AnyLens = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> HosmerLemeshowResult | Answers[HosmerLemeshowResult]:
+    **about: Unpack[AboutRows],
+) -> HosmerLemeshowResult:
     """Test calibration by the Hosmer–Lemeshow chi-square over groups of similar predictions.
+
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)  # over-confident
+    >>> result = cs.hosmer_lemeshow(y, p, held_out=True)
+    >>> result.df, result.pvalue < 0.01
+    (10, True)
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`.
     held_out : bool
         Whether the model was fitted on other rows than these. There is no default: the degrees of freedom depend on it.
@@ -108,7 +90,7 @@ def hosmer_lemeshow(
     Returns
     -------
     HosmerLemeshowResult
-        With the table of groups.
+        With the table of groups. `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------
@@ -124,59 +106,32 @@ def hosmer_lemeshow(
 
     On held-out rows its limit is chi-square with g degrees of freedom: nothing was fitted, so nothing is subtracted.
     The g - 2 of the textbooks is for the rows that a logistic regression was fitted to; on held-out rows it rejects a
-    calibrated model 11.5 % of the time in tests at 5 % with ten groups. For fitted rows the limit is chi-square with
-    g - q degrees of freedom plus a weighted sum of q - 1 chi-squares, q the number of parameters, which g - 2 fits
-    well if g > q (Hosmer, Lemeshow 1980); with q = 1, an intercept alone, g - 1.
+    calibrated model too often. For fitted rows g - 2 fits well if g is above the number of parameters (Hosmer, Lemeshow
+    1980); with an intercept alone it is g - 1.
 
-    The limit needs an expected number of about five of either outcome in each group: of 300 rows whose predictions
-    are mostly near 0 and 1 (Beta(1/2, 1/2)) tests at 5 % with ten groups were measured to reject 7.6 % of the time, of
-    100 and 1000 rows at a prevalence of .01 15 and 11 % (study `approximate_tests`). The result depends on the groups;
-    opposite errors inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is exact.
-    Cost: one sort of the rows, then one pass.
+    The limit needs an expected number of about five of either outcome in each group. The result depends on the groups;
+    opposite errors inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is exact. The page
+    "Classical tests" has the limit, and how often the test rejects calibrated predictions. Cost: one sort of the rows,
+    then one pass.
 
     References
     ----------
     Hosmer, Lemeshow 1980, Goodness of fit tests for the multiple logistic regression model,
     doi:10.1080/03610928008827941; Hosmer, Lemeshow, Sturdivant 2013, Applied Logistic Regression, section 5.2.2,
     doi:10.1002/9781118548387.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> sample = cs.Sample.from_counts([0.2, 0.7], [100, 100], [28, 70])
-    >>> result = cs.hosmer_lemeshow(sample, held_out=True)  # (28 - 20)² / (100 * 0.2 * 0.8) = 4
-    >>> round(result.statistic, 6), result.df, round(result.pvalue, 4)
-    (4.0, 2, 0.1353)
     """
-    data = as_data(hosmer_lemeshow, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(hosmer_lemeshow, data, locals())
     from scipy.special import chdtrc
 
-    need_held_out(held_out, "the Hosmer–Lemeshow test", "its degrees of freedom depend on it")
-    if held_out and fitted_params is not None:
-        raise ValueError(f"expected no fitted_params with held_out=True, found {fitted_params!r}")
-    if not held_out and not is_whole(fitted_params, 1):
-        raise ValueError(
-            "expected fitted_params, the number of parameters fitted to these rows, with held_out=False; "
-            f"found {fitted_params!r}"
-        )
-    if not is_whole(n_groups, 1):
-        raise ValueError(f"expected n_groups to be a whole number of at least 1, found {n_groups!r}")
-    seen, sample = binary_input(data, "the Hosmer–Lemeshow test")
-    value, count, positives = sample.arrays
-    first = np.flatnonzero(np.diff(bin_cells(value, count, n_bins=int(n_groups), strategy=strategy), prepend=-1))
-    count_g, observed = np.add.reduceat(count, first), np.add.reduceat(positives, first)
-    expected, variance = np.add.reduceat(count * value, first), np.add.reduceat(count * value * (1 - value), first)
-    if (variance == 0).any():
-        certain = value[first[np.argmin(variance)]]
-        raise ValueError(f"expected a prediction between 0 and 1 in every group, found {certain:g} alone in one")
-    fitted = 0 if fitted_params is None else int(fitted_params)
-    if first.size <= fitted:
-        raise ValueError(f"expected more groups than the {fitted} fitted parameters, found {first.size} groups")
+    fitted = _fitted(held_out, fitted_params)
+    check_whole("n_groups", n_groups)
+    seen, sample = binary_input(rows, "the Hosmer–Lemeshow test")
+    groups = _groups(sample, int(n_groups), strategy)
+    found = groups["count"].size
+    if found <= fitted:
+        raise ValueError(f"expected more groups than the {fitted} fitted parameters, found {found} groups")
     with np.errstate(over="ignore"):  # of an event that all but cannot be: infinite, and the p-value 0
-        statistic = float(((observed - expected) ** 2 / variance).sum())
-    df = first.size - min(fitted, 2)
+        statistic = float(((groups["observed"] - groups["expected"]) ** 2 / groups["variance"]).sum())
+    df = found - min(fitted, 2)
     return HosmerLemeshowResult(
         statistic=statistic,
         pvalue=float(chdtrc(df, statistic)),
@@ -187,10 +142,37 @@ def hosmer_lemeshow(
         n=int(sample.n),
         limit="chi-square limit",
         df=df,
-        low=read_only(value[first]),
-        high=read_only(value[np.append(first[1:], value.size) - 1]),
-        count=read_only(count_g),
-        observed=read_only(observed),
-        expected=read_only(expected),
-        variance=read_only(variance),
+        **groups,
     )
+
+
+def _fitted(held_out: bool | None, fitted_params: int | None) -> int:
+    """Return how many parameters were fitted to these rows; raise unless that is stated."""
+    need_held_out(held_out, "the Hosmer–Lemeshow test", "its degrees of freedom depend on it")
+    if held_out and fitted_params is not None:
+        raise ValueError(f"expected no fitted_params with held_out=True, found {fitted_params!r}")
+    if not held_out and not is_whole(fitted_params, 1):
+        raise ValueError(
+            "expected fitted_params, the number of parameters fitted to these rows, with held_out=False; "
+            f"found {fitted_params!r}"
+        )
+    return 0 if fitted_params is None else int(fitted_params)
+
+
+def _groups(sample: Sample, n_groups: int, strategy: str) -> dict[str, Any]:
+    """Return the columns of the table of groups."""
+    value, count, positives = sample.arrays
+    first = np.flatnonzero(np.diff(bin_cells(value, count, n_bins=n_groups, strategy=strategy), prepend=-1))
+    variance = np.add.reduceat(count * value * (1 - value), first)
+    if (variance == 0).any():
+        certain = value[first[np.argmin(variance)]]
+        raise ValueError(f"expected a prediction between 0 and 1 in every group, found {certain:g} alone in one")
+    columns = {
+        "low": value[first],
+        "high": value[np.append(first[1:], value.size) - 1],
+        "count": np.add.reduceat(count, first),
+        "observed": np.add.reduceat(positives, first),
+        "expected": np.add.reduceat(count * value, first),
+        "variance": variance,
+    }
+    return {name: read_only(column) for name, column in columns.items()}

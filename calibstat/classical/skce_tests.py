@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Never, TypedDict, Unpack, overload
+from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import is_among
 from calibstat.data.lenses import canonical
-from calibstat.data.models import Predicted
 from calibstat.data.predictions import Predictions
 from calibstat.digits import settled
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.p_values import p_value
 from calibstat.measures.skce import SKCE, block_values, kernel_arguments, rows_of_block, signed_sums
 from calibstat.resampling import Draws, Stage
@@ -30,35 +27,10 @@ _LIMIT_OF_METHOD = {
 STATISTIC = {"asymptotic": "U", "block": "block", "linear": "linear"}
 
 
-class KernelCalibrationTestArguments(TypedDict, total=False):
-    """The arguments of `kernel_calibration_test` beside outcomes and predictions."""
-
-    method: str
-    kernel: str
-    distance: str
-    bandwidth: float
-    block_size: int | str
-    n_resamples: int
-    rng: Rng
-    labels: ArrayLike | None
-    pos_label: object
-
-
-@overload
+@question()
 def kernel_calibration_test(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[KernelCalibrationTestArguments]
-) -> AsymptoticTestResult: ...
-@overload
-def kernel_calibration_test(
-    y_true: Models, y_prob: None = None, **arguments: Unpack[KernelCalibrationTestArguments]
-) -> Answers[AsymptoticTestResult]: ...
-@overload
-def kernel_calibration_test(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[KernelCalibrationTestArguments]
-) -> Answers[AsymptoticTestResult]: ...
-def kernel_calibration_test(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     method: str = "asymptotic",
     kernel: str = "laplace",
@@ -67,18 +39,22 @@ def kernel_calibration_test(
     block_size: int | str = "square_root",
     n_resamples: int = 999,
     rng: Rng = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
+    **about: Unpack[AboutRows],
+) -> AsymptoticTestResult:
     """Test that predicted vectors are calibrated by the kernel calibration error and its asymptotic distribution.
+
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.dirichlet((1, 1, 1)).sample(500, rng=1)
+    >>> result = cs.kernel_calibration_test(y, p, rng=1)
+    >>> abs(result.statistic) < 0.002, result.pvalue > 0.05
+    (True, True)
+    >>> cs.kernel_calibration_test((y + 1) % 3, p, rng=1).pvalue
+    0.001
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Predictions
-        The observed class, from 0 to K - 1, or its name in `labels`; or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n, K)
-        Predicted probabilities, one column for each class; a vector is the probability of class 1 of two.
+    y_true, y_prob, **about
+        As for `estimate`, with all classes; a vector is the probability of class 1 of two.
     method : {"asymptotic", "block", "linear"}
         "asymptotic": the mean over all pairs of rows; its limit is simulated by random signs. "block": the mean over
         the pairs within consecutive blocks of rows, divided by its standard error; the limit is normal. "linear": the
@@ -96,75 +72,40 @@ def kernel_calibration_test(
         Number of sets of random signs for "asymptotic", at least 1.
     rng : None, int, SeedSequence or Generator
         Where the signs come from.
-    labels : sequence of K, optional
-        The names of the classes, in the order of the columns.
 
     Returns
     -------
     AsymptoticTestResult
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), an argument is unknown, there are fewer
-        than two rows or, for "block" and "linear", fewer than two complete blocks, or the blocks all have the same
-        value, which has no standard error.
+        If the data are not as described (the first offending row is named), there are fewer than two rows or, for
+        "block" and "linear", fewer than two complete blocks, or all blocks have the same value, so no standard error.
 
     Notes
     -----
     Null hypothesis: given its predicted vector, every label is each class with its predicted probability, and rows are
-    independent. The p-values are approximate: correct in the limit of many rows only, whereas
-    ``calibration_test(..., measure="skce")`` draws labels and is exact for every n.
-
-    The statistic U is the mean of h_ij = k(p_i, p_j) (e_{y_i} - p_i)ᵀ (e_{y_j} - p_j) over i ≠ j. Under the null
-    hypothesis a residual has mean zero given the prediction, so h_ij has mean zero given row i: U is degenerate, and
-    n U tends to a weighted sum of centred chi-square variables. So does n U*, where U* is the mean of e_i e_j h_ij over
-    i ≠ j with independent random signs e, given the data. The bootstrap of rows would have to centre h first; signs
-    need not, because h is degenerate as it is, with no mean to estimate. Off the null hypothesis n U* stays bounded
-    while n U grows. The p-value, (1 + number of U* at least as large as U) / (1 + n_resamples), is never 0.
-
-    The means of blocks of a fixed size are independent with mean zero, so that their mean over its standard error
-    tends to a standard normal variable; large values are evidence against calibration. They are skewed, and the fewer
-    blocks the rougher the limit. Rows after the last complete block do not count, and the order of rows matters.
-
-    On calibrated predictions spread evenly over the simplex, K = 3 and 10, n = 100 and 1000, tests at 5 % were measured
-    to reject 4.3 to 5.9 % of the time ("asymptotic"), 3.0 to 3.9 % ("block") and 2.5 to 4.8 % ("linear"). Where
-    outcomes are rare it is far from its level, because random signs ignore the skewness of the residuals: at a
-    prevalence of .01 "asymptotic" and "block" reject calibrated predictions 38 % of the time with 100 rows, 90 and 63 %
-    with 10 (study `approximate_tests`). ``calibration_test(measure="skce")`` is exact there.
-
+    independent. The p-values are approximate, for many rows, and far too small where outcomes are rare, whereas
+    ``calibration_test(..., measure="skce")`` draws labels and is exact for every n. For "block" and "linear" large
+    values are evidence against calibration, rows after the last complete block do not count, and the order of rows
+    matters. The page "Many classes" says how the limits are made, and how often the tests reject a calibrated model.
     Cost: "asymptotic" n² / 2 evaluations of the kernel and as many additions for each set of signs, or, for two classes
-    and a Laplace kernel, one sort and n additions for each set; memory in proportion to n (K + n_resamples). "block"
-    n `block_size` / 2 evaluations; "linear" n / 2.
+    and a Laplace kernel, one sort and n additions for each set; "block" n `block_size` / 2 evaluations; "linear" n / 2.
 
     References
     ----------
     Widmann, Lindsten, Zachariah 2019, arXiv:1910.11385; 2021, arXiv:2210.13355. Dehling, Mikosch 1994, Random quadratic
     forms and the bootstrap for U-statistics, doi:10.1006/jmva.1994.1069.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import calibstat as cs
-    >>> rng = np.random.default_rng(0)
-    >>> prob = rng.dirichlet([1, 1, 1], 500)
-    >>> label = (prob.cumsum(axis=1) < rng.random((500, 1))).sum(axis=1)
-    >>> result = cs.kernel_calibration_test(label, prob, rng=1)
-    >>> abs(result.statistic) < 0.002, result.pvalue > 0.05
-    (True, True)
-    >>> cs.kernel_calibration_test((label + 1) % 3, prob, rng=1).pvalue
-    0.001
     """
-    data = as_data(kernel_calibration_test, y_true, y_prob, unknown, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(kernel_calibration_test, data, locals())
     if not is_among(method, STATISTIC):
         raise ValueError(f"expected method 'asymptotic', 'block' or 'linear', found {method!r}")
     kind = STATISTIC[method]
     measure = SKCE(kernel=kernel, distance=distance, bandwidth=bandwidth, block_size=block_size, statistic=kind)
     arguments = kernel_arguments(kernel, distance, bandwidth)
     resampling.check_resamples(n_resamples)
-    predictions = data.predictions
+    predictions = rows.predictions
     size = rows_of_block(predictions.n, kind, block_size)
     if method == "asymptotic":
         statistic, pvalue = _by_signs(resampling.in_order(predictions), arguments, Draws.of(rng, n_resamples))

@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Never, Unpack, overload
+from typing import Unpack
 
-from numpy.typing import ArrayLike
-
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE, AsymptoticTestResult
 from calibstat.classical.binary_input import binary_input
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.sample import Sample
+from calibstat.inference.designs.question_of_rows import question
 
 
-@overload
+@question()
 def spiegelhalter(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[RowArguments]
-) -> AsymptoticTestResult: ...
-@overload
-def spiegelhalter(
-    y_true: Models, y_prob: None = None, **arguments: Unpack[RowArguments]
-) -> Answers[AsymptoticTestResult]: ...
-@overload
-def spiegelhalter(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[RowArguments]
-) -> Answers[AsymptoticTestResult]: ...
-def spiegelhalter(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     lens: AnyLens = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
+    **about: Unpack[AboutRows],
+) -> AsymptoticTestResult:
     """Test calibration by Spiegelhalter's z: whether the Brier score is the one expected from the predictions.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
@@ -82,10 +65,7 @@ def spiegelhalter(
     >>> result.statistic > 3, result.pvalue < 0.01
     (True, True)
     """
-    data = as_data(spiegelhalter, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(spiegelhalter, data, locals())
-    seen, sample = binary_input(data, "Spiegelhalter's test")
+    seen, sample = binary_input(rows, "Spiegelhalter's test")
     z, pvalue = spiegelhalter_z(sample)
     if math.isnan(z):
         raise ValueError(

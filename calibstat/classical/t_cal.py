@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Never, Self, Unpack, overload
+from typing import NamedTuple, Self, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.binary_input import binary_input
 from calibstat.compiled import jit
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import short
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
 from calibstat.in_order import first_smallest
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.p_values import tie
 from calibstat.measures.bins import uniform_cells
 from calibstat.resampling.rng import Rng
@@ -80,39 +78,29 @@ class TCalResult(Result):
         )
 
 
-class TCalArguments(RowArguments, total=False):
-    """The arguments of `t_cal` beside outcomes and predictions."""
-
-    n_bins: Sequence[int] | None
-    n_resamples: int
-    rng: Rng
-    n_jobs: int
-
-
-@overload
-def t_cal(y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[TCalArguments]) -> TCalResult: ...
-@overload
-def t_cal(y_true: Models, y_prob: None = None, **arguments: Unpack[TCalArguments]) -> Answers[TCalResult]: ...
-@overload
-def t_cal(y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[TCalArguments]) -> Answers[TCalResult]: ...
+@question()
 def t_cal(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     n_bins: Sequence[int] | None = None,
     n_resamples: int = 999,
     rng: Rng = None,
     n_jobs: int = 1,
     lens: AnyLens = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> TCalResult | Answers[TCalResult]:
+    **about: Unpack[AboutRows],
+) -> TCalResult:
     """Test calibration by the debiased squared calibration error at several scales at once (adaptive T-Cal).
+
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.high_frequency(8, 0.3).sample(2000, rng=1)
+    >>> result = cs.t_cal(y, p, rng=1)
+    >>> result.pvalue < 0.05, result.n_bins[:4].tolist()
+    (True, [2, 4, 8, 16])
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`.
     n_bins : sequence of int, optional
         Equal-width bins of each scale, each at least 1. Default: 2, 4, 8 and so on up to 2**B, where B is the whole
@@ -130,54 +118,35 @@ def t_cal(
     Returns
     -------
     TCalResult
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------
     ValueError
         If there are fewer than two rows, `n_bins` is not a sequence of whole numbers of at least 1, the data are not as
-        described (the first offending row is named), have real-valued weights, the lens has no binary outcome, or an
-        argument is unknown.
+        described (the first offending row is named), have real-valued weights, or the lens has no binary outcome.
 
     Notes
     -----
-    Null hypothesis: given the predictions, every outcome is 1 independently with its predicted probability.
+    Null hypothesis: given the predictions, every outcome is 1 independently with its predicted probability. For
+    held-out rows only.
 
     At each scale the statistic is (1 / n) Σ_b [(Σ r)² - Σ r²] / n_b, the sums over the residuals r in bin b: an
     estimate of the squared calibration error between bins, without bias if calibrated, and so perhaps negative. Few
-    bins see slow deviations best, many bins quick ones; over all these scales the test needs, up to a small factor, no
-    larger a deviation than the best test that is given how smooth the deviation is (Lee et al. 2023).
-
-    Where the paper rejects if any scale does at a / B (Bonferroni), by simulated thresholds, here the smallest p-value
-    over the scales is compared with the smallest p-values of the resamples themselves, each of them ranked among all
-    the others. Data and resamples are exchangeable under the null hypothesis and stay so through both rankings, so that
-    P(p <= a) <= a exactly, for every n and any ties, and less power is lost than with Bonferroni, because scales agree.
-    Held-out rows only.
-
-    Resolution: where a deviation shows at one scale alone, about one resample comes first at each of the other scales,
-    so that p cannot be much below scales / (1 + n_resamples): .017 of 17 scales and 999 resamples. For smaller p-values
-    take more resamples or fewer scales.
-
-    Cost: one sort, and for each resample one pass over the distinct predictions and one over the bins of all scales
-    that hold several of them.
+    bins see slow deviations best, many bins quick ones. The smallest p-value over the scales is compared with the
+    smallest p-values of the resamples themselves, each of them ranked among all the others. Data and resamples are
+    exchangeable under the null hypothesis and stay so through both rankings, so that P(p <= a) <= a exactly, for every
+    n and any ties. Where a deviation shows at one scale alone p cannot be much below scales / (1 + n_resamples): for
+    smaller p-values take more resamples or fewer scales. Cost: one sort, and for each resample one pass over the
+    distinct predictions and one over the bins of all scales that hold several of them.
 
     References
     ----------
     Lee, Huang, Hassani, Dobriban 2023, T-Cal: An optimal test for the calibration of predictive models,
     arXiv:2203.01850.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.high_frequency(8, 0.3).sample(2000, rng=1)
-    >>> result = cs.t_cal(y, p, rng=1)
-    >>> result.pvalue < 0.05, result.n_bins[:4].tolist()
-    (True, [2, 4, 8, 16])
     """
-    data = as_data(t_cal, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(t_cal, data, locals())
     draws = resampling.Draws.of(rng, n_resamples, n_jobs)
-    seen, sample = binary_input(data, "T-Cal")
+    seen, sample = binary_input(rows, "T-Cal")
     if sample.n < 2:
         raise ValueError("expected at least two rows for T-Cal, whose statistic is of pairs; found 1")
     scales, statistic = over_scales(sample, n_bins)

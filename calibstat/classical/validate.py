@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Never, Unpack, overload
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.area_interval import area_interval
 from calibstat.classical.binary_input import between, binary_input, open_rows
 from calibstat.classical.cox import Numbers, line_numbers, profile_ends
@@ -21,15 +18,16 @@ from calibstat.classical.robust_line import robust_line
 from calibstat.classical.row_quantiles import row_quantiles
 from calibstat.classical.spiegelhalter import spiegelhalter_z
 from calibstat.classical.validation_result import OF_COUNTED_ROWS, OF_THE_LINE, Interval, Validation, reasons
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_level
 from calibstat.data.data_notes import auc
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
 from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.designs.design_of import design_of
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.losses import Brier
@@ -38,44 +36,30 @@ SHARES = np.array([0.5, 0.9])  # of the rows, whose errors are below E50 and E90
 BINS = 50  # of the histogram of predictions
 
 
-class ValidateArguments(RowArguments, total=False):
-    """The arguments of `validate` beside outcomes and predictions."""
-
-    confidence_level: float
-    clip: float | None
-    cluster: ArrayLike | None
-    sample_weight: ArrayLike | None
-
-
-@overload
+@question("sample_weight", "cluster")
 def validate(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[ValidateArguments]
-) -> Validation: ...
-@overload
-def validate(y_true: Models, y_prob: None = None, **arguments: Unpack[ValidateArguments]) -> Answers[Validation]: ...
-@overload
-def validate(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[ValidateArguments]
-) -> Answers[Validation]: ...
-def validate(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     confidence_level: float = 0.95,
     clip: float | None = None,
     lens: AnyLens = None,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> Validation | Answers[Validation]:
+    **about: Unpack[AboutRows],
+) -> Validation:
     """Return the numbers that reports of clinical prediction models give.
+
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(2.0).sample(5000, rng=1)  # every logit twice too large
+    >>> result = cs.validate(y, p)
+    >>> round(result.slope, 1), [round(end, 2) for end in result.intervals["slope"]]
+    (0.5, [0.44, 0.5])
+    >>> round(result.ratio, 2), result.ici > 0.05
+    (0.98, True)
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight, labels, pos_label
-        As for `estimate`; of rows on which the model was neither fitted nor chosen.
+    y_true, y_prob, **about
+        As for `estimate`, of rows on which the model was neither fitted nor chosen; they may have weights or clusters.
     confidence_level : float
         Of the intervals, between 0 and 1.
     clip : float, optional
@@ -83,9 +67,6 @@ def validate(
         [clip, 1 - clip]. By default a prediction of exactly 0 or 1 raises; the message gives a value.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
-    cluster : array_like, shape (n,), optional
-        The cluster of each row, such as a patient or a centre: intervals take clusters as independent, and not rows.
-        The estimates do not depend on clusters.
 
     Returns
     -------
@@ -95,35 +76,20 @@ def validate(
     Raises
     ------
     ValueError
-        If the data are not as described, or an argument is wrong.
+        If the data are not as described (the first offending row is named), or an argument is wrong.
 
     Notes
     -----
     No null hypothesis: these are estimates; `calibration_test` tests, and `confidence_interval` bounds errors. Numbers
-    that these rows do not have, such as an AUC of one outcome, are nan, and `missing` says why.
-    The intervals: of the mean outcome by Clopper and Pearson, for the average probability of these rows given their
-    predictions (Hoeffding 1956; rows may differ), and O/E is it over the mean prediction; of intercepts and slope by
-    profile likelihood, approximate; of the Brier score the honest one of `confidence_interval`; of the AUC DeLong's,
-    approximate, the one of `pROC::ci.auc`. ICI and its relatives have none: they are never 0, and a bootstrap interval
-    of them misses a calibrated model.
-    The smoothed curve is the one of `rms::val.prob` in R, `lowess(p, y, iter=0)`: local linear regression with tricube
-    weights on the nearest 2/3 of the rows, computed at points a hundredth of the range apart and read off between them.
-    It may leave the interval from 0 to 1. Other packages smooth by quadratics, or by splines, and give other numbers
-    for the same rows.
-    The flexible curve is a logistic regression on a restricted cubic spline of the log-odds with 5 knots, at the 5,
-    27.5, 50, 72.5 and 95 % quantiles of the log-odds (with fewer than 100 rows the first and the last are the fifth
-    from either end), as `rms::lrm(y ~ rcs(qlogis(p), 5))`. Its band is pointwise, by standard errors on the scale of
-    the log-odds. Where predictions have no 5 distinct such quantiles, or a spline separates the outcomes, there are 4
-    knots or 3, and else a straight line; the printed text says so. Of rows with weights or in clusters it has no band:
-    the standard errors take rows as independent.
-    For both curves, of more than 10,000 distinct predictions neighbours are put together.
-    With `sample_weight` every number is of rows that count by their weights; E50 and E90 are then the smallest errors
-    that at least 50 % and 90 % of the weight do not exceed. With weights or clusters the intervals are for the
-    population that the rows, or clusters, are an independent sample of: of the mean outcome the one of a weighted mean
-    of whole clusters, of O/E all ratios r for which the mean of outcome - r * prediction may be 0, of intercepts and
-    slope a jackknife that leaves out one cluster, or row, at a time, with Student's quantile (infinite where one
-    cluster alone tells the slope), and of the Brier score the honest one.
-    Cost: one sort, some passes over the distinct predictions, and 200 over them, or over 10,000 groups of them.
+    that these rows do not have, such as an AUC of one outcome, are nan, and `missing` says why. ICI and its relatives
+    have no intervals: they are never 0, and a bootstrap interval of them misses a calibrated model.
+
+    The smoothed curve is the one of `rms::val.prob` in R, ``lowess(p, y, iter=0)``; other packages smooth in another
+    way and give other numbers for the same rows. The flexible curve is a logistic regression on a restricted cubic
+    spline of the log-odds with 5 knots, with a pointwise band. With weights every number is of rows that count by them.
+    With weights or clusters the intervals are for the population that the rows, or clusters, are an independent sample
+    of. The pages "Clinical numbers" and "Behind clinical numbers" have how curves and intervals are made. Cost: one
+    sort, some passes over the distinct predictions, and 200 over them, or over 10,000 groups of them.
 
     References
     ----------
@@ -132,88 +98,68 @@ def validate(
     Austin, Steyerberg 2019 (ICI, E50, E90), doi:10.1002/sim.8281; Van Hoorde et al. 2015 (ECI),
     doi:10.1016/j.jbi.2014.12.016; Steyerberg et al. 2010 (scaled Brier score), doi:10.1097/EDE.0b013e3181c30fb2;
     Harrell 2015, Regression modeling strategies (R², D, U, Q, splines); DeLong et al. 1988 (AUC), doi:10.2307/2531595.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(2.0).sample(5000, rng=1)  # every logit twice too large
-    >>> result = cs.validate(y, p)
-    >>> round(result.slope, 1), [round(end, 2) for end in result.intervals["slope"]]
-    (0.5, [0.44, 0.5])
-    >>> round(result.ratio, 2), result.ici > 0.05
-    (0.98, True)
     """
-    data = as_data(
-        validate,
-        y_true,
-        y_prob,
-        unknown,
-        lens=lens,
-        cluster=cluster,
-        sample_weight=sample_weight,
-        labels=labels,
-        pos_label=pos_label,
-    )
-    if isinstance(data, Models):
-        return ask_each(validate, data, locals())
     check_level("confidence_level", confidence_level)
-    seen, sample = binary_input(data, "validation")
-    units = UnitRows.of(seen, data.unit)
+    seen, sample = binary_input(rows, "validation")
+    units = UnitRows.of(seen, design_of(rows).unit)
     open_sample = between(seen, sample, clip, "validation")
+    means = _means(sample)
+    intervals, line = (
+        _of_counts(sample, open_sample, means["auc"], confidence_level)
+        if units is None
+        else _of_units(seen, units, clip, confidence_level)
+    )
+    estimate = dict.fromkeys(OF_THE_LINE, np.nan) | {name: number for name, (number, _) in line.items()}
+    flexible, frequency = flexible_curve(open_sample, confidence_level if units is None else None)
+    indices = LikelihoodIndices.of(open_sample, estimate["intercept"], estimate["slope"])
+    of_noise, pvalues = _of_noise(sample, indices) if units is None else (dict.fromkeys(OF_COUNTED_ROWS, np.nan), {})
+    numbers: dict[str, Any] = {**means, **estimate, **_of_smoothed(sample), **of_noise}
+    found = Validation(
+        **numbers,
+        eci=100 * float(open_sample.count @ (frequency - open_sample.value) ** 2) / float(sample.count.sum()),
+        r2=indices.r2,
+        intervals=intervals | {name: ends for name, (_, ends) in line.items()},
+        pvalues=pvalues,
+        confidence_level=confidence_level,
+        smoother=SMOOTHER,
+        flexible=flexible,
+        histogram=_histogram(sample),
+        lens=seen.lens,
+        n=int(sample.n) if units is None else units.rows.n_rows,
+        events=int(sample.positives.sum() if units is None else units.rows.outcome.sum()),
+        drawn="rows" if units is None else units.drawn,
+        **seen.annotations(),
+    )
+    return replace(found, missing=reasons(found, units is None, open_sample.value.size > 1))
+
+
+def _means(sample: Sample) -> dict[str, float]:
+    """Return the numbers that are made of means over the rows as they are, by name."""
     value, count, positives = sample.arrays
     total, positive = float(count.sum()), float(positives.sum())
     observed, predicted = positive / total, float(count @ value) / total
     if predicted == 0:
         raise ValueError("expected a prediction above 0 for validation, found 0 alone")
-    area = auc(count, positives)[0]
-    intervals, line = (
-        _of_counts(sample, open_sample, area, confidence_level)
-        if units is None
-        else _of_units(seen, units, clip, confidence_level)
-    )
-    estimate = dict.fromkeys(OF_THE_LINE, np.nan) | {name: number for name, (number, _) in line.items()}
+    brier = Brier().estimate(sample)
+    return {
+        "observed": observed,
+        "predicted": predicted,
+        "ratio": observed / predicted,
+        "brier": brier,
+        "scaled_brier": 1 - brier / (observed * (1 - observed)) if 0 < positive < total else float("nan"),
+        "auc": auc(count, positives)[0],
+    }
+
+
+def _of_smoothed(sample: Sample) -> dict[str, Any]:
+    """Return the smoothed curve, and how far it is from the predictions of the rows, by name."""
+    value, count = sample.value, sample.count
     smoothed = lowess(sample)
     error = np.abs(np.interp(value, *smoothed) - value)
     order = np.argsort(error, kind="stable")
     e50, e90 = row_quantiles(error[order], count[order], SHARES, sample.weighted is None).tolist()
-    flexible, frequency = flexible_curve(open_sample, confidence_level if units is None else None)
-    indices = LikelihoodIndices.of(open_sample, estimate["intercept"], estimate["slope"])
-    of_noise, pvalues = _of_noise(sample, indices) if units is None else (dict.fromkeys(OF_COUNTED_ROWS, np.nan), {})
-    brier = Brier().estimate(sample)
-    found = Validation(
-        observed=observed,
-        predicted=predicted,
-        ratio=observed / predicted,
-        in_the_large=estimate["in_the_large"],
-        intercept=estimate["intercept"],
-        slope=estimate["slope"],
-        ici=float(count @ error) / total,
-        e50=e50,
-        e90=e90,
-        emax=float(error.max()),
-        eci=100 * float(open_sample.count @ (frequency - open_sample.value) ** 2) / total,
-        brier=brier,
-        scaled_brier=1 - brier / (observed * (1 - observed)) if 0 < positive < total else float("nan"),
-        auc=area,
-        spiegelhalter_z=of_noise["spiegelhalter_z"],
-        r2=indices.r2,
-        discrimination=of_noise["discrimination"],
-        unreliability=of_noise["unreliability"],
-        quality=of_noise["quality"],
-        intervals=intervals | {name: ends for name, (_, ends) in line.items()},
-        pvalues=pvalues,
-        confidence_level=confidence_level,
-        smoother=SMOOTHER,
-        lowess=np.stack(smoothed),
-        flexible=flexible,
-        histogram=_histogram(sample),
-        lens=seen.lens,
-        n=int(sample.n) if units is None else units.rows.n_rows,
-        events=int(positive if units is None else units.rows.outcome.sum()),
-        drawn="rows" if units is None else units.drawn,
-        **seen.annotations(),
-    )
-    return replace(found, missing=reasons(found, units is None, open_sample.value.size > 1))
+    ici = float(count @ error) / float(count.sum())
+    return {"ici": ici, "e50": e50, "e90": e90, "emax": float(error.max()), "lowess": np.stack(smoothed)}
 
 
 def _of_counts(

@@ -237,8 +237,8 @@ def compare_models(
         from calibstat import MEASURES, compare
         from calibstat.cli.input_files import models_in_batches
         from calibstat.cli.lens_syntax import view_of_models
-        from calibstat.inference.comparing.compare import DEFAULT
-        from calibstat.inference.comparing.compare_by_counts import FROM_CELLS
+        from calibstat.inference.designs.counted import FROM_CELLS
+        from calibstat.inference.designs.design_of_models import design_of_models
         from calibstat.measures.kinds.registry import unknown_measure
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import say_comparison
@@ -252,7 +252,7 @@ def compare_models(
         rows, how = models_in_batches(file, label, prob, reading) if plain else None, ""
         if rows is None:
             rows, how = read_models_with_columns(file, label, prob, reading, columns)
-            asked = measure or DEFAULT[0]
+            asked = measure or str(design_of_models(rows).default["measure"])
             seen = view_of_models(rows, lens, [asked])
             settings = settings if seen is None else seen.settings(asked) | settings
         comparison = compare(

@@ -41,7 +41,7 @@ from calibstat.data.clipping import clipped
 from calibstat.data.logits import from_logits
 from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
-from calibstat.data.rows_error import Entry, Given, Naming, RowsError
+from calibstat.data.rows_error import Entry, Given, RowsError
 from calibstat.data.sample import Sample
 from calibstat.data.validation import check_rows, ready, sums_are_rounded, vector_error
 from calibstat.digits import settled
@@ -254,9 +254,7 @@ def said_of_a_file(error: RowsError, label: str, columns: Sequence[str], first: 
         Given.PROXY: "; every row needs an outcome",
     }
 
-    def words(part: Given | Entry | Naming) -> str:
-        if isinstance(part, Naming):
-            return part.positive
+    def words(part: Given | Entry) -> str:
         if isinstance(part, Given):
             return names[part]
         of = names[part.of] if isinstance(part.of, Given) else part.of

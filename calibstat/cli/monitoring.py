@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Summarize: TypeAlias = Callable[[Any, np.ndarray, np.ndarray | None], Any]  # of a monitor, rows and their segments
 
 
+Regime: TypeAlias = tuple[float | None, float | None]  # what was given of --alpha and --arl
+
+
 @takes_groups
 def monitor_stream(
     file: File,
@@ -82,22 +85,7 @@ def monitor_stream(
 
         if alpha is not None and arl is not None:
             raise ValueError("expected --alpha or --arl, found both")
-        open_monitor: Callable[[list[str] | None], AnyMonitor]
-        read: Callable[[Path], tuple[Summarize, str]]
-        if len(prob) == 1:
-            open_monitor = partial(_watch_one, (alpha, arl), state)
-            read = partial(_one_model, label, prob, reading, lens)
-        elif each and lens is None:
-            open_monitor = partial(_watch_each, prob, (alpha, arl), state)
-            read = partial(_each_model, label, prob, reading)
-        elif len(prob) == 2 and arl is None and lens is None:
-            open_monitor = partial(_watch_two, prob, alpha, state)
-            read = partial(_two_models, label, prob, reading)
-        else:
-            found = f"it {len(prob)} times" if len(prob) != 2 else "--arl or --lens beside them"
-            raise ValueError(
-                f"expected --prob once, twice to compare two models alone, or --each to watch several; found {found}"
-            )
+        open_monitor, read = _chosen(prob, label, reading, (alpha, arl), lens, state, each)
         parts, n, periods = parts_of(file), 0, dict[int | str, Any]()
         with (
             nullcontext() if state is None else one_feeder(state),  # from reading the state until it is written
@@ -123,6 +111,22 @@ def monitor_stream(
         about = f"{file.name}: {counts}, {known:,} of them known already. {how}"
         sentences = [str(status), *([] if out is None else [written(out, _save(status, out, file))])]
         return Answer(sentences, words.Brief(about.strip()), words.PERIODS, results={"monitor": status})
+
+
+def _chosen(
+    prob: list[str], label: str, reading: Reading, regime: Regime, lens: str | None, state: Path | None, each: bool
+) -> tuple[Callable[[list[str] | None], AnyMonitor], Callable[[Path], tuple[Summarize, str]]]:
+    """Return the function that opens the monitor, given the segments, and the one that reads a file for it."""
+    if len(prob) == 1:
+        return partial(_watch_one, regime, state), partial(_one_model, label, prob, reading, lens)
+    if each and lens is None:
+        return partial(_watch_each, prob, regime, state), partial(_each_model, label, prob, reading)
+    if len(prob) == 2 and regime[1] is None and lens is None:
+        return partial(_watch_two, prob, regime[0], state), partial(_two_models, label, prob, reading)
+    found = f"it {len(prob)} times" if len(prob) != 2 else "--arl or --lens beside them"
+    raise ValueError(
+        f"expected --prob once, twice to compare two models alone, or --each to watch several; found {found}"
+    )
 
 
 def _one_model(label: str, prob: list[str], reading: Reading, lens: str | None, part: Path) -> tuple[Summarize, str]:
@@ -189,7 +193,7 @@ def _distinct(segments: Iterable[np.ndarray]) -> list[str]:
     return sorted({str(name) for each in segments for name in each.tolist()})
 
 
-def _watch_one(regime: tuple[float | None, float | None], state: Path | None, segments: list[str] | None) -> Monitor:
+def _watch_one(regime: Regime, state: Path | None, segments: list[str] | None) -> Monitor:
     """Return the monitor of one model, new or loaded."""
     from calibstat.monitoring.monitor import Monitor
 
@@ -197,9 +201,7 @@ def _watch_one(regime: tuple[float | None, float | None], state: Path | None, se
     return monitor
 
 
-def _watch_each(
-    models: list[str], regime: tuple[float | None, float | None], state: Path | None, segments: list[str] | None
-) -> ModelsMonitor:
+def _watch_each(models: list[str], regime: Regime, state: Path | None, segments: list[str] | None) -> ModelsMonitor:
     """Return the monitor of several models, new or loaded."""
     from calibstat.monitoring.models_monitor import ModelsMonitor
 
@@ -226,14 +228,11 @@ def _watch_two(models: list[str], alpha: float | None, state: Path | None, segme
 def _opened(
     kind: Any,
     models: tuple[list[str], ...],
-    regime: tuple[float | None, float | None],
+    regime: Regime,
     segments: list[str] | None,
     state: Path | None,
 ) -> Any:
-    """Return a new monitor, of these models if it takes several, or the one whose state is there; raise if they differ.
-
-    A regime is what was given of --alpha and --arl.
-    """
+    """Return a new monitor, of these models if it takes several, or the one whose state is there if it is the same."""
     alpha, arl = regime
     if state is None or not state.exists():
         return kind(*models, alpha=0.05 if alpha is None else alpha, arl=arl, segments=segments)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data import lenses
 from calibstat.data.calibration_map import CalibrationMap
-from calibstat.data.checks import TAKE_FOLDS, described, refuse_unknown, short
+from calibstat.data.checks import TAKE_FOLDS, UnknownOption, described, refuse_unknown, short
 from calibstat.data.clusters import UNSEEN, Clusters, as_clusters
 from calibstat.data.engines.counted_rows import CountedRows, counted_rows
 from calibstat.data.folds_of_rows import ONE_EVENT, columns_of_folds, need_clusters_in_folds, numbered_folds
@@ -24,7 +24,7 @@ from calibstat.data.named_lens import EVENT
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, Observations
 from calibstat.data.predictions import Predictions, as_predictions
-from calibstat.data.rows_error import Naming, RowsError
+from calibstat.data.rows_error import RowsError
 from calibstat.data.sample import Sample, as_sample, sample_of_rows
 from calibstat.data.validation import as_rows, check_rows, n_columns
 from calibstat.data.weighted_sample import as_weights
@@ -42,7 +42,7 @@ class RowArguments(TypedDict, total=False):
 
 
 class AboutRows(TypedDict, total=False):
-    """What every function takes beside outcomes and predictions to describe rows, as `Data` does."""
+    """The words that describe rows, beside outcomes and predictions, in every function as in `Data`."""
 
     sample_weight: ArrayLike | None
     cluster: ArrayLike | Clusters | None
@@ -259,8 +259,7 @@ class Data:
         self.seen()  # raises now if the rows are wrong
         self.unit: np.ndarray | None = None
         self.fold = None if label is None else self._numbered(label)
-        more: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
-        self.further = tuple(Data(y_true, prob, folds=label, **more) for prob, label in further)
+        self.further = tuple(Data(y_true, prob, folds=label, labels=labels) for prob, label in further)
         if len({int(each.fold.max()) for each in self.repeats if each.fold is not None}) > 1:
             raise ValueError("expected the same number of folds in each repeat, found different ones")
         if cluster is not None:
@@ -304,7 +303,7 @@ class Data:
 
     def asked_through(self, lens: AnyLens) -> Data:
         """Return the rows as a question sees them through its lens; raise if they have another, or take none."""
-        if lens is None or lens == self.lens:
+        if lens is None or (self.lens is not None and find_lens(lens) == find_lens(self.lens)):
             return self
         if self.lens is not None:
             raise ValueError(f"expected one lens, found lens={lens} beside cs.Data with lens={self.lens}")
@@ -321,6 +320,11 @@ class Data:
             other.lens, other._seen = lens, {}
         return other
 
+    def in_clusters_of(self, other: Data) -> Data:
+        """Take the clusters of other data, of the same rows, and return these."""
+        self.unit, self.unseen = other.unit, other.unseen
+        return self
+
     def as_independent(self) -> Data:
         """Return the same rows, of one repeat, taken as independent: without clusters, folds and judge."""
         other = copy(self)
@@ -336,8 +340,8 @@ class Data:
     @property
     def words(self) -> tuple[str, ...]:
         """The words that describe these rows beside their labels, such as "cluster"."""
-        held = {"sample_weight": self.rows.sample_weight, "cluster": self.unit, "folds": self.fold}
-        held["judge"] = self.judged  # type: ignore[assignment]
+        held: dict[str, object] = {"sample_weight": self.rows.sample_weight, "cluster": self.unit, "folds": self.fold}
+        held |= {"judge": self.judged, "lens": self.lens}
         return tuple(word for word, given in held.items() if given is not None)
 
     @property
@@ -422,18 +426,19 @@ class Models(Mapping[str, Data]):
         models = named_models(y_prob)
         if models is None:
             raise no_models(y_prob)
-        clusters = cluster if isinstance(cluster, Clusters) else Clusters(cluster)
-        check_row_names(y_true, clusters.labels, ("y_true", "cluster"))
+        of_rows: Any = cluster.labels if isinstance(cluster, Clusters) else cluster
+        unseen = cluster.unseen if isinstance(cluster, Clusters) else UNSEEN[0]
+        check_row_names(y_true, of_rows, ("y_true", "cluster"))
         labels = labels_or_positive(labels, pos_label)
         rows: dict[str, Any] = {"sample_weight": sample_weight, "lens": lens, "labels": labels, "folds": folds}
         rows |= {"judge": judge, "cluster": None if judge is None else cluster}
         self._data: dict[str, Data] = named(lambda prob: Data(y_true, prob, **rows), models)
         self.counted: CountedRows | None = None
-        if clusters.labels is not None and judge is None:  # which all models share
-            unit = as_clusters(clusters.labels, self.first.n)
+        if of_rows is not None and judge is None:  # which all models share
+            unit = as_clusters(of_rows, self.first.n)
             for each in self.values():
                 each.take_clusters(unit)
-                each.unseen = clusters.unseen
+                each.unseen = unseen
 
     @classmethod
     def from_counts(cls, y_true: ArrayLike, y_prob: Mapping[str, ArrayLike], count: ArrayLike) -> Models:
@@ -562,12 +567,19 @@ def models_of_counts(counted: CountedRows) -> Models:
     return made
 
 
-def no_models(y_prob: object) -> ValueError:
+def no_models(y_prob: object, found: str = "") -> ValueError:
     """Return the error that is raised where predictions of several models are expected."""
     return ValueError(
         "expected y_prob, a mapping from name to predictions or a data frame with a column for each model, found "
-        f"{described(y_prob)}"
+        f"{found or described(y_prob)}"
     )
+
+
+def need_models(rows: object) -> Models:
+    """Return the models that a function of several models was given; raise if they are none."""
+    if not isinstance(rows, Models):
+        raise no_models(rows, "those of one model" if isinstance(rows, Data) else described(rows))
+    return rows
 
 
 def named(ask: Callable[[Any], Any], models: Mapping[str, Any]) -> dict[str, Any]:
@@ -578,6 +590,8 @@ def named(ask: Callable[[Any], Any], models: Mapping[str, Any]) -> dict[str, Any
             answers[name] = ask(each)
         except RowsError as error:
             raise RowsError(*error.args, f" (of {short(name, 40)})") from error
+        except UnknownOption:  # of all models alike
+            raise
         except ValueError as error:
             raise ValueError(f"{error} (of {short(name, 40)})") from error
     return answers
@@ -603,12 +617,7 @@ def as_data(
     refuse_unknown(function, unknown)
     if not isinstance(y_true, Data | Models):
         make: Callable[..., Data | Models] = Data if named_models(y_prob) is None else Models
-        try:
-            return make(y_true, y_prob, **rows)
-        except RowsError as error:
-            if "pos_label" in rows:
-                raise
-            raise by_labels_alone(error) from None
+        return make(y_true, y_prob, **rows)
     kind = f"cs.{type(y_true).__name__}"
     for name, given in {"y_prob": y_prob, **rows}.items():
         if given is not None:
@@ -620,11 +629,6 @@ def as_data(
             because = why.get(name, "which takes none")
             raise ValueError(f"expected {kind} without {name}= for {function.__name__}, {because}; found one")
     return y_true
-
-
-def by_labels_alone(error: RowsError) -> ValueError:
-    """Return the same error in the words of a function that takes labels and no pos_label."""
-    return ValueError(error.said(lambda part: part.both if isinstance(part, Naming) else str(part)))
 
 
 def as_models(

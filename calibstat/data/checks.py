@@ -228,17 +228,20 @@ def refuse_unknown(function: Callable[..., Any], unknown: Iterable[str]) -> None
 
 
 class options_of:  # one made of a generator takes as long as some measures
-    """Name the arguments of a function too, where an option of it is unknown: it may be a misspelt argument."""
+    """Name the arguments of a function too, where an option of it is unknown: it may be a misspelt argument.
 
-    def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-        self.function, self.options = function, options
+    `beside` are further arguments, which the function takes through its options.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: Mapping[str, Any], beside: Iterable[str] = ()) -> None:
+        self.function, self.options, self.beside = function, options, beside
 
     def __enter__(self) -> None:
         """Do nothing."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, UnknownOption) and error.name in self.options:
-            own = arguments_of(self.function)
+            own = [*arguments_of(self.function), *self.beside]
             raise UnknownOption(error.what, error.name, error.known, own, self.function.__name__) from None
 
 

@@ -28,7 +28,7 @@ class Clusters:
     Raises
     ------
     ValueError
-        If `unseen` is another word. Labels are checked with the rows.
+        If `unseen` is another word, or there are no labels, which are checked with the rows.
 
     Examples
     --------
@@ -40,6 +40,8 @@ class Clusters:
     def __init__(self, labels: Any, *, unseen: str = "clusters") -> None:
         if not is_among(unseen, UNSEEN):
             raise ValueError(f"expected unseen 'clusters' or 'rows', found {short(unseen)}")
+        if labels is None or isinstance(labels, Clusters):
+            raise ValueError(f"expected labels, the cluster of each row, found {short(labels)}")
         self.labels, self.unseen = labels, unseen
 
     def __repr__(self) -> str:

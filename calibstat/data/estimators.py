@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -20,11 +20,7 @@ class Classifier(Protocol):
         """Return the probabilities of the classes."""
 
 
-@overload
-def predict(model: Mapping[str, Classifier], X: object) -> dict[str, pd.DataFrame]: ...
-@overload
-def predict(model: Classifier, X: object) -> pd.DataFrame: ...
-def predict(model: Classifier | Mapping[str, Classifier], X: object) -> pd.DataFrame | dict[str, pd.DataFrame]:
+def predict(model: Classifier | Mapping[str, Classifier], X: object) -> Any:  # to be given on, as frame or mapping
     """Return the predicted probabilities of fitted classifiers, to be given as `y_prob`.
 
     Parameters

@@ -15,7 +15,6 @@ from calibstat.data.checks import check_whole, described, need_text, refuse_lazy
 from calibstat.data.features import levels
 from calibstat.data.numbered_labels import refuse_masked
 
-GivenGroups: TypeAlias = ArrayLike | Mapping[str, ArrayLike]  # a frame, masks by their names, or an array of masks
 ALL = "all rows"
 MOST_GROUPS = 10_000  # each takes milliseconds to test, and all share the probability of a false finding
 MOST_TRIED = 10_000_000  # intersections, most of them with few rows, of which each takes microseconds to count
@@ -23,7 +22,7 @@ FRAME = "put features into a data frame, whose columns make groups"
 
 
 @dataclass(frozen=True)
-class Groups:
+class MadeGroups:
     """Named groups of n rows: all rows first, and no two the same.
 
     Attributes
@@ -70,17 +69,59 @@ class Groups:
         return pattern
 
 
-def as_groups(groups: GivenGroups, n: int, *, depth: int, min_rows: int, n_quantiles: int) -> Groups:
+class Groups:
+    """Features of rows with how groups are made of them, or masks; for the argument `groups` of `audit`.
+
+    Parameters
+    ----------
+    given : data frame, mapping from name to boolean array of shape (n,), or boolean array of shape (n,) or (n, G)
+        Features, one row for each outcome; or masks, for which the numbers below mean nothing.
+    depth : int
+        How many levels may intersect, at least 1.
+    min_rows : int
+        Levels and intersections with fewer rows are left out.
+    n_quantiles : int
+        Number of parts into which quantiles cut a column of numbers, at least 2; fewer if quantiles coincide.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range. Features are checked with the rows.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.Groups({"old": [True, False, True]}, depth=1)
+    Groups(dict of length 1, depth=1, min_rows=30, n_quantiles=4)
+    """
+
+    def __init__(self, given: Any, *, depth: int = 2, min_rows: int = 30, n_quantiles: int = 4) -> None:
+        for name, value, least in (("depth", depth, 1), ("min_rows", min_rows, 1), ("n_quantiles", n_quantiles, 2)):
+            check_whole(name, value, least)
+        self.given, self.depth, self.min_rows, self.n_quantiles = given, depth, min_rows, n_quantiles
+
+    def __repr__(self) -> str:
+        return (
+            f"Groups({described(self.given)}, depth={self.depth}, min_rows={self.min_rows}, "
+            f"n_quantiles={self.n_quantiles})"
+        )
+
+
+def given_groups(groups: Any) -> Groups:
+    """Return an argument `groups` with all that may be said of groups."""
+    return groups if isinstance(groups, Groups) else Groups(groups)
+
+
+def as_groups(groups: Groups, n: int) -> MadeGroups:
     """Return the groups of n rows; a ValueError says what is wrong with them, and where."""
-    for name, value, least in (("depth", depth, 1), ("min_rows", min_rows, 1), ("n_quantiles", n_quantiles, 2)):
-        check_whole(name, value, least)
-    refuse_lazy("groups", groups)
-    if hasattr(groups, "columns") and hasattr(groups, "__getitem__"):
-        return _of_frame(groups, n, depth, min_rows, n_quantiles)
-    return _distinct(_given(groups, n), n, [])
+    given = groups.given
+    refuse_lazy("groups", given)
+    if hasattr(given, "columns") and hasattr(given, "__getitem__"):
+        return _of_frame(given, n, groups.depth, groups.min_rows, groups.n_quantiles)
+    return _distinct(_given(given, n), n, [])
 
 
-def _of_frame(frame: Any, n: int, depth: int, min_rows: int, n_quantiles: int) -> Groups:
+def _of_frame(frame: Any, n: int, depth: int, min_rows: int, n_quantiles: int) -> MadeGroups:
     """Return levels of columns, then intersections of two levels of different columns, then of three and so on."""
     if not len(frame.columns):
         raise ValueError("expected a data frame with a column of features, found none")
@@ -97,7 +138,7 @@ def groups_of_levels(
     depth: int,
     min_rows: int,
     size: Callable[[np.ndarray], float],
-) -> Groups:
+) -> MadeGroups:
     """Return the levels of columns and their intersections as groups; `size` counts the rows of packed masks.
 
     There are at most `MOST_GROUPS` of them. Of each column there are the names of the levels, and the number of the
@@ -143,7 +184,7 @@ def _number_of_groups(levels: Sequence[int], depth: int) -> int:
     return sum(of_depth[1:])
 
 
-def _given(groups: GivenGroups, n: int) -> list[tuple[str, np.ndarray]]:
+def _given(groups: Any, n: int) -> list[tuple[str, np.ndarray]]:
     """Return masks that are given, packed."""
     if isinstance(groups, Mapping):
         masks = {str(name): _mask(f"group {short(name)}", mask) for name, mask in groups.items()}
@@ -189,7 +230,7 @@ def _size(bits: np.ndarray) -> int:
     return int(np.bitwise_count(bits).sum(dtype=np.int64))
 
 
-def _distinct(made: list[tuple[str, np.ndarray]], n: int, left_out: list[str]) -> Groups:
+def _distinct(made: list[tuple[str, np.ndarray]], n: int, left_out: list[str]) -> MadeGroups:
     """Return all rows and these groups; of those with the same rows only the first."""
     name_of = {np.packbits(np.ones(n, bool)).tobytes(): ALL}
     for name, bits in made:
@@ -198,4 +239,7 @@ def _distinct(made: list[tuple[str, np.ndarray]], n: int, left_out: list[str]) -
     if same:
         left_out = [*left_out, f"{same:,} with the same rows as another group"]
     bits = np.frombuffer(b"".join(name_of), np.uint8).reshape(len(name_of), -1)
-    return Groups(tuple(name_of.values()), bits, n, "; ".join(left_out))
+    return MadeGroups(tuple(name_of.values()), bits, n, "; ".join(left_out))
+
+
+GivenGroups: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | Groups  # a frame, masks by name, an array of masks

@@ -43,7 +43,7 @@ class Judge:
     >>> judge
     Judge(2,000 answers, blind=True)
     >>> cs.Data(few, p, judge=judge)
-    Data(2,000 rows, 300 of them labelled, 173 with outcome 1, with a judge)
+    Data(2,000 rows, 300 of them labelled, 154 with outcome 1, with a judge)
     """
 
     def __init__(self, answers: ArrayLike, *, inclusion: ArrayLike | None = None, blind: bool | None = None) -> None:

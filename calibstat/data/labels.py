@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checks import described, quoted, refuse_lazy, short
 from calibstat.data.numbered_labels import missing
-from calibstat.data.rows_error import Given, Naming, Part
+from calibstat.data.rows_error import Given, Part
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,8 @@ def advice_of_outcomes(y: np.ndarray) -> Sequence[Part]:
     if len(outcomes) != 2:
         return ()
     outcomes = [int(value) if isinstance(value, float) and value.is_integer() else value for value in outcomes]
-    two = f"; of the two, {short(outcomes[0])} and {short(outcomes[1])}"
-    both = f"name both, the positive one last, as in labels={outcomes!r}"
-    return f"{two}, ", Naming(f"name the positive one, as in pos_label={outcomes[1]!r}", both)
+    two = f"of the two, {short(outcomes[0])} and {short(outcomes[1])}"
+    return (f"; {two}, name the positive one, as in pos_label={outcomes[1]!r}",)
 
 
 def _two_labels(y: np.ndarray, names: list[Any] | None, positive: Any) -> list[Any]:

@@ -21,7 +21,8 @@ class Given(Enum):
         "number of rows and of events at each prediction"
     )
     PROXY = (
-        "; where few rows have an outcome, confidence_interval and calibration_test take a judge's answers as proxy="
+        "; where few rows have an outcome, confidence_interval and calibration_test take a judge's answers: "
+        "judge=cs.Judge(answers)"
     )
 
     def __str__(self) -> str:
@@ -42,18 +43,7 @@ class Entry:
         return f"{named}at row {self.row}{column}"
 
 
-@dataclass(frozen=True)
-class Naming:
-    """Advice to name outcomes that are not 0 and 1: the positive one, or both where a function takes no pos_label."""
-
-    positive: str
-    both: str
-
-    def __str__(self) -> str:
-        return self.positive
-
-
-Part: TypeAlias = str | Given | Entry | Naming
+Part: TypeAlias = str | Given | Entry
 
 
 class RowsError(ValueError):
@@ -62,7 +52,7 @@ class RowsError(ValueError):
     def __init__(self, *parts: Part) -> None:
         super().__init__(*parts)
 
-    def said(self, words: Callable[[Given | Entry | Naming], str]) -> str:
+    def said(self, words: Callable[[Given | Entry], str]) -> str:
         """Return the message, with these words for what it is about."""
         return "".join(part if isinstance(part, str) else words(part) for part in self.args)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -195,16 +195,6 @@ class Sample:
         check_all((a >= 0) & (a <= c), "positives from 0 to count", a, "positives")
         return _summarise(v, c, a)
 
-    @overload
-    @classmethod
-    def from_frame(
-        cls, frame: object, label: str, prob: str, by: None = None, weight: str | None = None, cells: str | None = None
-    ) -> Sample: ...
-    @overload
-    @classmethod
-    def from_frame(
-        cls, frame: object, label: str, prob: str, by: By, weight: str | None = None, cells: str | None = None
-    ) -> dict[Any, Sample]: ...
     @classmethod
     def from_frame(
         cls,
@@ -214,7 +204,7 @@ class Sample:
         by: By | None = None,
         weight: str | None = None,
         cells: str | None = None,
-    ) -> Sample | dict[Any, Sample]:
+    ) -> SampleOrSamples:
         """Make a sample from a frame of any engine, which does the GROUP BY and hands over the summary alone.
 
         Predictions are summed up in 153,600 cells, the rule of bins of equal width. Where each cell holds one distinct
@@ -270,14 +260,8 @@ class Sample:
 
         return _of_groups(groups_of_frame(frame, (label, prob, weight), by, cells), by)
 
-    @overload
     @classmethod
-    def from_cells(cls, answer: object, by: None = None) -> Sample: ...
-    @overload
-    @classmethod
-    def from_cells(cls, answer: object, by: By) -> dict[Any, Sample]: ...
-    @classmethod
-    def from_cells(cls, answer: object, by: By | None = None) -> Sample | dict[Any, Sample]:
+    def from_cells(cls, answer: object, by: By | None = None) -> SampleOrSamples:
         """Make a sample from the answer of a database to the query of `calibstat.sql`.
 
         Parameters
@@ -388,6 +372,15 @@ class Sample:
         one = "1 cell of predictions" if self.moved else "1 distinct prediction"
         values = f"{m} {what} from {low:g} to {high:g}" if m > 1 else f"{one}, {low:g}"
         return f"Sample({size}, {self.positives.sum():g} positive, {values}{left_out})"
+
+
+if TYPE_CHECKING:
+
+    class SampleOrSamples(Sample, dict[Any, Sample]):
+        """To type checkers both: which of the two a result is depends on `by`."""
+
+else:
+    SampleOrSamples = Sample | dict[Any, Sample]
 
 
 def _of_groups(groups: Mapping[Any, GroupCells], by: By | None) -> Any:

@@ -12,16 +12,14 @@ from calibstat.compiled import jit
 from calibstat.data.checks import described, is_real, quoted, refuse_lazy, short
 from calibstat.data.labels import OutcomeNames, advice_of_outcomes, check_row_names, with_labels
 from calibstat.data.numbered_labels import beside_text, is_missing, refuse_masked
-from calibstat.data.rows_error import Entry, Given, Naming, Part, RowsError
+from calibstat.data.rows_error import Entry, Given, Part, RowsError
 from calibstat.digits import settled
 
 ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
 MOST_DIGITS = 15  # of a decimal number that a float64 keeps
 MARGIN = 20  # logits are seldom larger: a probability beside 1 by 2e-9
 MANY_NAMES = 20  # of classes, which are not listed in messages
-NAMES = Naming(
-    "name the positive one with pos_label=, or both with labels=", "name both, the positive one last, with labels="
-)
+NAMES = "name the positive one with pos_label=, or both with labels="
 HALF_DIGITS = 8  # after the decimal point, of any number of half precision
 
 # --- arrays -----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,6 +22,13 @@ from calibstat.measures.kinds.registry import find_measure
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    class NumberOrNumbers(float, np.ndarray):  # type: ignore[misc]
+        """To type checkers both: which of the two a result is depends on `lens` and `reduce`."""
+
+else:
+    NumberOrNumbers = float | np.ndarray
+
+
 ONE_SUM = 1e-6  # how far the sum of a predicted vector may be from 1
 
 
@@ -36,26 +43,6 @@ class MulticlassGenerator(Simulator):
 
     n_classes: int
 
-    @overload
-    def truth(
-        self,
-        measure: str | Measure | type[Measure] = ...,
-        *,
-        lens: Literal["class_wise"] | ClassWise,
-        reduce: None = None,
-        **options: Any,
-    ) -> np.ndarray: ...
-
-    @overload
-    def truth(
-        self,
-        measure: str | Measure | type[Measure] = ...,
-        *,
-        lens: str | Lens | ClassWise | None = None,
-        reduce: str | None = None,
-        **options: Any,
-    ) -> float: ...
-
     def truth(
         self,
         measure: str | Measure | type[Measure] = "ece",
@@ -63,7 +50,7 @@ class MulticlassGenerator(Simulator):
         lens: str | Lens | ClassWise | None = None,
         reduce: str | None = None,
         **options: Any,
-    ) -> float | np.ndarray:
+    ) -> NumberOrNumbers:
         """Return the measure of the population, the limit of estimates from n rows as n grows.
 
         Parameters
@@ -111,11 +98,12 @@ class MulticlassGenerator(Simulator):
         if isinstance(through, Lens):
             if reduce is not None:
                 raise ValueError(f"expected reduce only with lens 'class_wise', found {reduce!r} with lens {through}")
-            return self._truth(through, found)
+            return cast("NumberOrNumbers", self._truth(through, found))
         if not is_among(reduce, (None, "mean", "max")):
             raise ValueError(f"expected reduce None, 'mean' or 'max', found {short(reduce)}")
         values = np.array([self._truth(one_class(k), found) for k in range(self.n_classes)])
-        return values if reduce is None else float(values.mean() if reduce == "mean" else values.max())
+        truth = values if reduce is None else float(values.mean() if reduce == "mean" else values.max())
+        return cast("NumberOrNumbers", truth)
 
     def conditional(self, p: ArrayLike) -> np.ndarray:
         """Return the calibration function, the probabilities of the classes given the prediction.

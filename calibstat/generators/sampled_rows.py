@@ -1,14 +1,15 @@
-"""Rows of a generator together with their clusters and weights."""
+"""Rows of a generator, with clusters and weights if they have any."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 
 
-class SampledRows(NamedTuple):
-    """Rows as `sample` draws them with `clusters` or `weights`.
+class SampledRows(tuple[Any, ...]):
+    """Rows as `sample` draws them: the tuple (y, p), or (y, p, cluster, weight) of rows with clusters or weights.
 
     Attributes
     ----------
@@ -31,8 +32,22 @@ class SampledRows(NamedTuple):
 
     y: np.ndarray
     p: np.ndarray
-    cluster: np.ndarray | None = None
-    weight: np.ndarray | None = None
+    cluster: np.ndarray | None
+    weight: np.ndarray | None
+
+    def __new__(
+        cls, y: np.ndarray, p: np.ndarray, cluster: np.ndarray | None = None, weight: np.ndarray | None = None
+    ) -> Self:
+        """Put two or four columns together."""
+        self = super().__new__(cls, (y, p) if cluster is None and weight is None else (y, p, cluster, weight))
+        self.y, self.p, self.cluster, self.weight = y, p, cluster, weight
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return super().__iter__()
 
     @property
     def arguments(self) -> dict[str, np.ndarray]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import overload
-
 import numpy as np
 
 from calibstat.generators.distributions import Random, Seed
@@ -24,20 +22,6 @@ def drawing(n: int, rng: Seed) -> tuple[int, Random]:
 class Simulator:
     """The base of all generators, which draws rows of a known distribution of prediction and outcome."""
 
-    @overload
-    def sample(self, n: int, rng: Seed = None) -> Pairs: ...
-    @overload
-    def sample(
-        self,
-        n: int,
-        rng: Seed = None,
-        *,
-        clusters: int | None = None,
-        size: Sizes = ...,
-        share: Shares = ...,
-        alike: Shares = ...,
-        weights: str | Weights | None = None,
-    ) -> SampledRows: ...
     def sample(
         self,
         n: int,
@@ -48,7 +32,7 @@ class Simulator:
         share: Shares = 1.0,
         alike: Shares = 0.0,
         weights: str | Weights | None = None,
-    ) -> Pairs | SampledRows:
+    ) -> SampledRows:
         """Draw rows: independent ones, or in clusters.
 
         Parameters
@@ -64,29 +48,21 @@ class Simulator:
             every way to cut `n` rows into clusters is equally likely; one of half of the rows beside others of equal
             sizes; or the size of each, which add up to `n`.
         share : float or sequence of float
-            The probability that the outcomes of a cluster are alike: one uniform number u decides all of them. The
-            outcome is 1 where u is below the probability of outcome 1 given the prediction; of K classes it is the
-            first class at which the cumulative probabilities, in the order of the classes, exceed u. One for all
-            clusters, or for each its own.
+            The probability that the outcomes of a cluster are alike: one uniform number decides all of them. One for
+            all clusters, or for each its own.
         alike : float or sequence of float
             The probability that all rows of a cluster have one prediction, likewise; by default predictions
             are independent.
         weights : {"independent", "related", "determined"} or Weights, optional
-            Weights of rows. "independent" ones are exponential variables, "related" ones are such variables times
-            exp(p) of the predicted probability of the last class and a factor from 1, of the first class, to 2, of
-            the last; "determined" ones are these two factors alone. `calibstat.generators.Weights` makes others.
+            Weights of rows: exponential variables, such variables times factors of prediction and outcome, or these
+            factors alone. `calibstat.generators.Weights` makes others. They do not change how rows are drawn.
 
         Returns
         -------
-        y : ndarray of int64, shape (n,)
-            Outcomes, 0 or 1; or classes, from 0 to K - 1.
-        p : ndarray of float64, shape (n,) or (n, K)
-            Predicted probabilities of outcome 1; or of all classes, rows of which sum to 1 up to rounding.
-        cluster : ndarray of int64, shape (n,), or None
-            The number of the cluster of each row. Only with `clusters` or `weights`, when all four are
-            a `SampledRows`.
-        weight : ndarray of float64, shape (n,), or None
-            The weights, likewise.
+        SampledRows
+            The tuple (y, p), or with `clusters` or `weights` (y, p, cluster, weight), whose parts have these names:
+            outcomes, 0 or 1, or classes, from 0 to K - 1; predicted probabilities of outcome 1, or of all classes, rows
+            of which sum to 1 up to rounding; the number of the cluster of each row, and its weight, or None.
 
         Raises
         ------
@@ -96,14 +72,8 @@ class Simulator:
         Notes
         -----
         In clusters, each row alone has exactly the distribution of a row without them, whatever `size`, `share` and
-        `alike` are, and clusters are independent. So `truth` holds. Of two rows with alike outcomes and
-        probabilities f and g of outcome 1, both have it with probability min(f, g), which is as often as it can be.
-        The order of the classes matters: alike classes that are next to each other occur together more often.
-
-        Weights do not change how rows are drawn. With weights that depend on prediction or outcome, weighted estimates
-        have another limit than `truth`: the truth of `reweighted`, or `reweighted_classes`.
-
-        Rows are the same with and without `weights`, and predictions with and without clusters, if `alike` is 0.
+        `alike` are, and clusters are independent. So `truth` holds. Rows are the same with and without `weights`, and
+        predictions with and without clusters, if `alike` is 0.
 
         Examples
         --------
@@ -117,8 +87,6 @@ class Simulator:
         grouped = find_clusters(n, clusters, size, share, alike)
         weighted = None if weights is None else find_weights(weights, self._classes)
         y, p = self._pairs(n, random)
-        if grouped is None and weighted is None:
-            return y, p
         cluster = None
         if grouped is not None:
             cluster, y, p = self._in_clusters(y, p, grouped, random)

@@ -110,7 +110,7 @@ class CalibrationTestResult(NotedResult):
 
     @property
     def _answer(self) -> str:
-        if own := self.rows.answer(self):
+        if own := self.rows.answer(self.pvalue):
             return own
         approximate = "" if self.resample == "labels" else " (approximate)"
         sentences = [
@@ -128,7 +128,7 @@ class CalibrationTestResult(NotedResult):
         """The method of the test, and the null hypothesis."""
         return (
             f"Test by {self.measure} = {settled(self.statistic):.4g}, {self.rows.how}{self.lens}, {self.rows.counted}; "
-            f"{self.why_stopped}, Monte Carlo error of p {settled(self.pvalue_error):.2g}.{self.rows.premises(self)}\n"
+            f"{self.why_stopped}, Monte Carlo error of p {settled(self.pvalue_error):.2g}.{self.rows.premises}\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
 
@@ -223,18 +223,25 @@ class ClassTests(Result):
         start = "What drove it, class by class (directions describe these rows only, without a test):"
         return [start, *(each.short for each in self.deviations[:_SHOWN])]
 
+    @property
+    def shown(self) -> np.ndarray:
+        """The numbers of the classes that are printed: of more than 20 those with the smallest p-values."""
+        many = len(self.names) > _MANY_CLASSES
+        return smallest_first(self.pvalue)[:_SHOWN] if many else np.arange(len(self.names))
+
     def lines(self, of_all: CalibrationTestResult) -> str:
         """Return the verdict, the table of the classes and their null hypothesis, beside the test of all."""
         approximate = "" if of_all.resample == "labels" else " (approximate)"
-        many = len(self.names) > _MANY_CLASSES
-        shown = smallest_first(self.pvalue)[:_SHOWN] if many else np.arange(len(self.names))
+        some = f", the {_SHOWN} with the smallest p" if self.shown.size < len(self.names) else ""
+        return (
+            f"{self.answer(of_all.calibration_map)}\n"
+            f"Test of each class by {of_all.measure}{approximate}, {self.lens}, n = {of_all.n}{some}:\n{self}"
+        )
+
+    def __str__(self) -> str:
+        shown = self.shown
         width = max(5, *(len(str(self.names[k])) for k in shown))
-        lines = [
-            self.answer(of_all.calibration_map),
-            f"Test of each class by {of_all.measure}{approximate}, {self.lens}, n = {of_all.n}"
-            f"{f', the {_SHOWN} with the smallest p' if many else ''}:",
-            f"{'class':{width}}  {'value':>8}  {'p':>6}  {'error':>6}  {'p (Holm)':>8}  draws",
-        ]
+        lines = [f"{'class':{width}}  {'value':>8}  {'p':>6}  {'error':>6}  {'p (Holm)':>8}  draws"]
         for k in shown:
             name, p, error = (
                 f"{self.names[k]!s:{width}}",
@@ -243,10 +250,8 @@ class ClassTests(Result):
             )
             drawn = f"{settled(self.pvalue_holm[k]):8.3g}  {self.resamples_used[k]:5}"
             lines.append(f"{name}  {settled(self.statistic[k]):8.4g}  {p}  {error}  {drawn}")
-        if many:
-            lines.append(
-                f"and {len(self.names) - _SHOWN} more, each with p of at least {settled(self.pvalue[shown[-1]]):.3g}"
-            )
+        if more := len(self.names) - shown.size:
+            lines.append(f"and {more} more, each with p of at least {settled(self.pvalue[shown[-1]]):.3g}")
         reasons = dict.fromkeys(why.reason for why in self.why_stopped)
         lines.append(f"Error: Monte Carlo error of p. Draws: {' or '.join(reasons)}.")
         lines += self.drivers

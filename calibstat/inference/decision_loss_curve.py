@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Never, Unpack, overload
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.residual_tables import RowTable
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_level
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
 from calibstat.digits import settled
 from calibstat.in_order import first_largest, without_rounding
 from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.designs.design_of import design_of
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.net_benefit_curve import checked_thresholds
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.output.wording import level_text
@@ -101,40 +100,10 @@ class DecisionLossCurve(NotedResult):
         return f"{said} At threshold {settled(self.own):.3g} {loss}."
 
 
-class DecisionLossArguments(RowArguments, total=False):
-    """The arguments of `decision_loss` beside outcomes and predictions."""
-
-    gain: float | None
-    cost: float | None
-    confidence_level: float
-    n_resamples: int | None
-    rng: Rng
-    n_jobs: int
-    cluster: ArrayLike | None
-    sample_weight: ArrayLike | None
-
-
-@overload
+@question("sample_weight", "cluster")
 def decision_loss(
-    y_true: OneModel,
-    y_prob: ArrayLike | None = None,
-    thresholds: ArrayLike | None = None,
-    **arguments: Unpack[DecisionLossArguments],
-) -> DecisionLossCurve: ...
-@overload
-def decision_loss(
-    y_true: Models, y_prob: None = None, thresholds: ArrayLike | None = None, **arguments: Unpack[DecisionLossArguments]
-) -> Answers[DecisionLossCurve]: ...
-@overload
-def decision_loss(
-    y_true: ArrayLike,
-    y_prob: Mapping[str, Any],
-    thresholds: ArrayLike | None = None,
-    **arguments: Unpack[DecisionLossArguments],
-) -> Answers[DecisionLossCurve]: ...
-def decision_loss(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     thresholds: ArrayLike | None = None,
     *,
     gain: float | None = None,
@@ -144,12 +113,8 @@ def decision_loss(
     rng: Rng = None,
     n_jobs: int = 1,
     lens: AnyLens = None,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> DecisionLossCurve | Answers[DecisionLossCurve]:
+    **about: Unpack[AboutRows],
+) -> DecisionLossCurve:
     """Return what anyone could gain by acting on predictions from another threshold on than their own.
 
     Parameters
@@ -210,30 +175,17 @@ def decision_loss(
     >>> found.own, round(found.own_high, 1), round(found.largest_high, 1)
     (0.1, 18.5, 29.9)
     """
-    data = as_data(
-        decision_loss,
-        y_true,
-        y_prob,
-        unknown,
-        lens=lens,
-        cluster=cluster,
-        sample_weight=sample_weight,
-        labels=labels,
-        pos_label=pos_label,
-    )
-    if isinstance(data, Models):
-        return ask_each(decision_loss, data, locals())
     threshold, stake = checked_thresholds(thresholds), _checked_stake(gain, cost)
     check_level("confidence_level", confidence_level)
-    seen = data.seen().one_event("decision loss")
-    sample, units = seen.counted("decision loss"), UnitRows.of(seen, data.unit)
+    seen = rows.seen().one_event("decision loss")
+    sample, units = seen.counted("decision loss"), UnitRows.of(seen, design_of(rows).unit)
     own = np.nan if cost is None else cost / stake
     asked = threshold if np.isnan(own) else np.append(threshold, own)
     tail = (1 - confidence_level) / 2
     points = np.array([_at(t, sample, units, tail) for t in asked.tolist()]).T
     loss, high, better = points * np.array([[stake], [stake], [1.0]])
     found = confidence_interval(
-        data,
+        rows,
         measure="decision_loss",
         confidence_level=confidence_level,
         n_resamples=n_resamples,
@@ -254,7 +206,7 @@ def decision_loss(
         own_high=np.nan if np.isnan(own) else float(high[-1]),
         stake=stake,
         confidence_level=confidence_level,
-        lens=data.seen().lens,
+        lens=seen.lens,
         n=int(sample.n) if units is None else units.rows.n_rows,
         drawn="rows" if units is None else units.drawn,
         **seen.annotations(),

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Never, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import is_number
-from calibstat.data.models import Predicted
 from calibstat.digits import settled
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.measures.gce import l1_and_l2
 from calibstat.result import Result, read_only
 
@@ -129,42 +126,21 @@ NAMES = {
 }
 
 
-class GceFamilyArguments(TypedDict, total=False):
-    """The arguments of `gce_family` beside outcomes and predictions."""
-
-    n_bins: int | str | None
-    threshold: float
-    ties: str
-    labels: ArrayLike | None
-    pos_label: object
-
-
-@overload
+@question()
 def gce_family(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[GceFamilyArguments]
-) -> GceFamily: ...
-@overload
-def gce_family(y_true: Models, y_prob: None = None, **arguments: Unpack[GceFamilyArguments]) -> Answers[GceFamily]: ...
-@overload
-def gce_family(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[GceFamilyArguments]
-) -> Answers[GceFamily]: ...
-def gce_family(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     n_bins: int | str | None = 15,
     threshold: float = 0.01,
     ties: str = "together",
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> GceFamily | Answers[GceFamily]:
+    **about: Unpack[AboutRows],
+) -> GceFamily:
     """Return the general calibration error under all 32 combinations of its five switches.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`, with all classes.
     n_bins : int, "cube_root", "100 rows" or None
         Number of bins, or the smallest whose cube is at least n, or n / 100, rounded down (or any other number of
@@ -205,12 +181,9 @@ def gce_family(
     >>> family["SCE"], family["ACE"], family["ECE"]
     (0.25, 0.375, 0.375)
     """
-    data = as_data(gce_family, y_true, y_prob, unknown, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(gce_family, data, locals())
     if not (is_number(threshold) and 0 < threshold < 1):
         raise ValueError(f"expected a threshold above 0 and below 1, found {threshold!r}")
-    predictions = data.predictions
+    predictions = rows.predictions
     switches: list[tuple[Any, ...]] = [
         (*ways, float(threshold) if thresholded else 0.0, norm) for *ways, thresholded, norm in SWITCHES
     ]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Never, Unpack, overload
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import as_numbers, check_level, short
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
 from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.designs.design_of import design_of
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.net_benefit import NetBenefit
 from calibstat.result import NotedResult, read_only
@@ -81,45 +81,16 @@ class NetBenefitCurve(NotedResult):
         return f"The net benefit of acting by the model, {self.lens}, n = {self.n}{of}, {where}."
 
 
-class NetBenefitArguments(RowArguments, total=False):
-    """The arguments of `net_benefit` beside outcomes and predictions."""
-
-    confidence_level: float
-    cluster: ArrayLike | None
-    sample_weight: ArrayLike | None
-
-
-@overload
+@question("sample_weight", "cluster")
 def net_benefit(
-    y_true: OneModel,
-    y_prob: ArrayLike | None = None,
-    thresholds: ArrayLike | None = None,
-    **arguments: Unpack[NetBenefitArguments],
-) -> NetBenefitCurve: ...
-@overload
-def net_benefit(
-    y_true: Models, y_prob: None = None, thresholds: ArrayLike | None = None, **arguments: Unpack[NetBenefitArguments]
-) -> Answers[NetBenefitCurve]: ...
-@overload
-def net_benefit(
-    y_true: ArrayLike,
-    y_prob: Mapping[str, Any],
-    thresholds: ArrayLike | None = None,
-    **arguments: Unpack[NetBenefitArguments],
-) -> Answers[NetBenefitCurve]: ...
-def net_benefit(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     thresholds: ArrayLike | None = None,
     *,
     confidence_level: float = 0.95,
     lens: AnyLens = None,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> NetBenefitCurve | Answers[NetBenefitCurve]:
+    **about: Unpack[AboutRows],
+) -> NetBenefitCurve:
     """Return the net benefit of acting on predictions, threshold by threshold (a decision curve).
 
     Parameters
@@ -168,23 +139,10 @@ def net_benefit(
     >>> curve.model, curve.everyone
     (array([0.1875, 0.25  ]), array([0.375, 0.   ]))
     """
-    data = as_data(
-        net_benefit,
-        y_true,
-        y_prob,
-        unknown,
-        lens=lens,
-        cluster=cluster,
-        sample_weight=sample_weight,
-        labels=labels,
-        pos_label=pos_label,
-    )
-    if isinstance(data, Models):
-        return ask_each(net_benefit, data, locals())
     threshold = checked_thresholds(thresholds)
     check_level("confidence_level", confidence_level)
-    seen = data.seen().one_event("net benefit")
-    sample, units = seen.counted("net benefit"), UnitRows.of(seen, data.unit)
+    seen = rows.seen().one_event("net benefit")
+    sample, units = seen.counted("net benefit"), UnitRows.of(seen, design_of(rows).unit)
     points = (
         _of_counts(sample, threshold, confidence_level)
         if units is None
@@ -199,7 +157,7 @@ def net_benefit(
         high=high,
         everyone=read_only(rate - (1 - rate) * threshold / (1 - threshold)),
         confidence_level=confidence_level,
-        lens=data.seen().lens,
+        lens=seen.lens,
         n=int(sample.n) if units is None else units.rows.n_rows,
         drawn="rows" if units is None else units.drawn,
         **seen.annotations(),

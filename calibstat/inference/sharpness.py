@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Never, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data import lenses
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_whole
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
-from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
+from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, Observations
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.sharpness_errors import LossRows, standard_errors
 from calibstat.measures.bregman import Bregman
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.regression_ce import (
     LEAST_ROWS,
     RegressionCE,
-    check_kernel,
     density_scale,
     find_divergence,
     kernel_sums,
@@ -141,51 +137,33 @@ TOP = lenses.top_label.named
 Parts = tuple[Sample, np.ndarray, LossRows, NamedLens]  # summary, moved predictions, losses of rows, lens
 
 
-class SharpnessArguments(RowArguments, total=False):
-    """The arguments of `sharpness` beside outcomes and predictions."""
-
-    divergence: str
-    kernel: str
-    bandwidth: float
-    n_points: int
-    clip: float | None
-
-
-@overload
+@question()
 def sharpness(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[SharpnessArguments]
-) -> CalibrationSharpness: ...
-@overload
-def sharpness(
-    y_true: Models, y_prob: None = None, **arguments: Unpack[SharpnessArguments]
-) -> Answers[CalibrationSharpness]: ...
-@overload
-def sharpness(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[SharpnessArguments]
-) -> Answers[CalibrationSharpness]: ...
-def sharpness(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
-    lens: AnyLens = None,
     divergence: str = "brier",
     kernel: str = "gaussian",
     bandwidth: float = 0.05,
     n_points: int = 201,
     clip: float | None = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
-) -> CalibrationSharpness | Answers[CalibrationSharpness]:
+    lens: AnyLens = None,
+    **about: Unpack[AboutRows],
+) -> CalibrationSharpness:
     """Compute a calibration-sharpness diagram, which shows how calibrated and how sharp predictions are.
+
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(2).sample(10_000, rng=1)
+    >>> result = cs.sharpness(y, p)
+    >>> round(result.calibration_error, 3), round(result.sharpness_gap, 3), round(result.total_divergence, 3)
+    (0.01, 0.168, 0.178)
+    >>> round(result.standard_error["calibration_error"], 4), round(result.standard_error["sharpness_gap"], 4)
+    (0.0008, 0.002)
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, **about
         As for `estimate`.
-    lens : str or Lens, optional
-        A lens with a binary outcome, or "canonical": then the outcome is whether the most likely class is observed, and
-        the divergence compares the vectors. Default: outcome 1 of two classes, "canonical" of more.
     divergence : {"brier", "log_loss"}
         Squared distance of outcome and prediction, or negative log-likelihood of the outcome.
     kernel : {"gaussian", "epanechnikov"}
@@ -197,6 +175,9 @@ def sharpness(
     clip : float, optional
         For "log_loss" only: predictions are moved into [clip, 1 - clip], `clip` below 1/2, in both numbers and the gap.
         By default none is moved, and one of exactly 0 or 1 raises; the message gives a value.
+    lens : str or Lens, optional
+        A lens with a binary outcome, or "canonical": then the outcome is whether the most likely class is observed, and
+        the divergence compares the vectors. Default: outcome 1 of two classes, "canonical" of more.
 
     Returns
     -------
@@ -214,84 +195,30 @@ def sharpness(
     With kernel weights that sum to 1 over the rows, the calibration curve at p is the weighted frequency m of outcome 1
     (hits of the most likely class), and the pointwise sharpness gap is the weighted mean divergence of outcomes from
     predictions, of the vectors if several classes were predicted, minus d(m, h), h the weighted mean of the
-    predictions. It is at least 0 on every sample, because both divergences are jointly convex and the divergence of the
-    vectors is at least the binary outcome's. (With p in place of h, as in the paper, it can be below 0: 100 rows at .99
-    that all hit and one hit at .9 give -.009 at p = .9.) The curve is by the kernel as it is, density and gap are by
-    the kernel reflected at 0 and 1, over which it would lose weight. What is drawn, density times gap, has nearly the
-    area `sharpness_gap`, with "brier"; with "log_loss" it is larger if predictions are so near to 0 or 1 that their
-    divergence changes within a bandwidth.
+    predictions. It is at least 0 on every sample. For several classes the calibration error belongs to the confidence,
+    a lower bound on the error of the vectors, while the total divergence is of the vectors.
 
-    For several classes the calibration error belongs to the confidence, a lower bound on the error of the vectors,
-    while the total divergence is of the vectors. A model can be calibrated and useless; the diagram shows both.
-
-    Where the kernel weights of all rows, 1 for a row at that point, sum to less than .01, there are no rows near, and
-    curve and gap are nan. Near 0 and 1, and beyond the last predictions, the curve leans to where the rows are. All
-    rows are used: one sort and two passes, without sampling. Standard errors are by the infinitesimal jackknife, for
-    the error of the population smoothed by the same kernel; beside it they hold the noise of the rows alone.
+    Where the kernel weights of all rows, 1 for a row at that point, sum to less than .01, curve and gap are nan. Near 0
+    and 1, and beyond the last predictions, the curve leans to where the rows are. Standard errors hold the noise of the
+    rows alone. The page "Calibration and sharpness" says what is drawn. Cost: one sort and two passes, without
+    sampling.
 
     References
     ----------
     Chidambaram, Ge 2024, Reassessing How to Compare and Improve the Calibration of Machine Learning Models,
     arXiv:2406.04068.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(2).sample(10_000, rng=1)
-    >>> result = cs.sharpness(y, p)
-    >>> round(result.calibration_error, 3), round(result.sharpness_gap, 3), round(result.total_divergence, 3)
-    (0.01, 0.168, 0.178)
-    >>> round(result.standard_error["calibration_error"], 4), round(result.standard_error["sharpness_gap"], 4)
-    (0.0008, 0.002)
     """
-    data = as_data(sharpness, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(sharpness, data, locals())
-    check_kernel(kernel, bandwidth)
+    error = RegressionCE(divergence=divergence, kernel=kernel, bandwidth=bandwidth, clip=clip)
     phi = find_divergence(divergence)
     check_whole("n_points", n_points, 2)
-    seen = data.seen()
-    if seen.lens == TOP:
-        seen = data.through(lenses.canonical).seen()
-
-    def binary(data: BinaryData) -> Parts:
-        sample = data.sample
-        predicted = phi.inside(sample.value, clip, data.row_predictions)
-        return sample, predicted, _of_outcomes(sample, predicted, phi), data.lens
-
-    def canonical_parts(data: MulticlassData) -> Parts:
-        phi.inside(data.predictions.largest, clip)
-        sample, rows = _of_top_label(data.predictions, phi, divergence, clip)
-        whole = data.lens == lenses.canonical.named
-        shown = TOP if whole else replace(TOP, title=f"{lenses.top_label} of {data.lens}")
-        return sample, phi.inside(sample.value, clip), rows, shown
-
-    def class_wise(data: ClassWiseData) -> Parts:
-        raise ValueError(f"expected a binary or canonical lens, such as one_class(k); found {data.lens}")
-
-    sample, predicted, losses, shown = seen.choose(binary, canonical_parts, class_wise)
-    value, count, positives = sample.arrays
-    loss = losses.of_predictions
-    grid = np.linspace(0, 1, int(n_points))
-    weight = np.stack((count, positives, count * predicted, loss))
-    rows, hits = kernel_sums(grid, value, weight[:2], kernel, bandwidth)
-    inside = _reflected_sums(grid, value, weight, kernel, bandwidth)
-    density = inside[0] / (count.sum() * density_scale(kernel, bandwidth))
+    seen = rows.seen()
+    seen = rows.through(lenses.canonical).seen() if seen.lens == TOP else seen
+    sample, predicted, losses, shown = _parts(seen, phi, clip)
     counted = sample.kind == "counts"
-    row = 1.0 if counted else count.min()
-    rows[rows < LEAST_ROWS * row] = np.nan
-    curve = np.clip(hits / rows, 0, 1)
-    inside[0, np.isnan(rows)] = np.nan
-    _, frequency, mean, divergence_near = inside / inside[0]
-    gap = divergence_near - phi.loss(np.clip(frequency, 0, 1), np.clip(mean, predicted[0], predicted[-1]))
-    total = float(loss.sum() / count.sum())
-    error = RegressionCE(divergence=divergence, kernel=kernel, bandwidth=bandwidth, clip=clip)
-    calibration_error = error.evaluate(value, count, positives)
+    total = float(losses.of_predictions.sum() / sample.count.sum())
+    calibration_error = error.evaluate(*sample.arrays)
     return CalibrationSharpness(
-        grid=read_only(grid),
-        curve=read_only(curve),
-        gap=read_only(np.maximum(gap, 0)),  # below by rounding only
-        density=read_only(density),
+        **_curves(np.linspace(0, 1, int(n_points)), sample, predicted, losses.of_predictions, error),
         calibration_error=calibration_error,
         total_divergence=total,
         sharpness_gap=total - calibration_error,
@@ -300,8 +227,49 @@ def sharpness(
         bandwidth=float(bandwidth),
         lens=shown,
         n=sample.n,
-        standard_error=standard_errors(losses, value, predicted, phi, kernel, bandwidth) if counted else None,
+        standard_error=standard_errors(losses, sample.value, predicted, phi, kernel, bandwidth) if counted else None,
     )
+
+
+def _parts(seen: Observations, phi: Bregman, clip: float | None) -> Parts:
+    """Return what a diagram is made of: of one event, or of several classes jointly."""
+
+    def binary(data: BinaryData) -> Parts:
+        sample = data.sample
+        predicted = phi.inside(sample.value, clip, data.row_predictions)
+        return sample, predicted, _of_outcomes(sample, predicted, phi), data.lens
+
+    def canonical_parts(data: MulticlassData) -> Parts:
+        phi.inside(data.predictions.largest, clip)
+        sample, rows = _of_top_label(data.predictions, phi, clip)
+        whole = data.lens == lenses.canonical.named
+        shown = TOP if whole else replace(TOP, title=f"{lenses.top_label} of {data.lens}")
+        return sample, phi.inside(sample.value, clip), rows, shown
+
+    def class_wise(data: ClassWiseData) -> Parts:
+        raise ValueError(f"expected a binary or canonical lens, such as one_class(k); found {data.lens}")
+
+    return seen.choose(binary, canonical_parts, class_wise)
+
+
+def _curves(
+    grid: np.ndarray, sample: Sample, predicted: np.ndarray, loss: np.ndarray, error: RegressionCE
+) -> dict[str, np.ndarray]:
+    """Return the points of a grid with curve, gap and density there."""
+    kernel, bandwidth, phi = error.kernel, error.bandwidth, find_divergence(error.divergence)
+    value, count, positives = sample.arrays
+    weight = np.stack((count, positives, count * predicted, loss))
+    rows, hits = kernel_sums(grid, value, weight[:2], kernel, bandwidth)
+    inside = _reflected_sums(grid, value, weight, kernel, bandwidth)
+    density = inside[0] / (count.sum() * density_scale(kernel, bandwidth))
+    row = 1.0 if sample.kind == "counts" else count.min()
+    rows[rows < LEAST_ROWS * row] = np.nan
+    curve = np.clip(hits / rows, 0, 1)
+    inside[0, np.isnan(rows)] = np.nan
+    _, frequency, mean, divergence_near = inside / inside[0]
+    gap = divergence_near - phi.loss(np.clip(frequency, 0, 1), np.clip(mean, predicted[0], predicted[-1]))
+    columns = {"grid": grid, "curve": curve, "gap": np.maximum(gap, 0), "density": density}  # below by rounding only
+    return {name: read_only(column) for name, column in columns.items()}
 
 
 def _reflected_sums(
@@ -331,15 +299,13 @@ def _of_outcomes(sample: Sample, predicted: np.ndarray, phi: Bregman) -> LossRow
     return LossRows(cell[full], outcome[full], loss, count[full])
 
 
-def _of_top_label(
-    predictions: Predictions, phi: Bregman, divergence: str, clip: float | None
-) -> tuple[Sample, LossRows]:
+def _of_top_label(predictions: Predictions, phi: Bregman, clip: float | None) -> tuple[Sample, LossRows]:
     """Return the hits of the most likely class, and the divergence of the vectors of each row."""
     confidence = predictions.largest
     hit = predictions.top == predictions.label
     sample = Sample.from_rows(hit, confidence)
     chance = predictions.prob[np.arange(predictions.n), predictions.label]
-    mean: Any = find_measure(divergence, {} if clip is None else {"clip": clip})
+    mean: Any = find_measure(phi.name, {} if clip is None else {"clip": clip})
     phi.inside(chance, clip)
     loss = mean.vector_loss(predictions.prob, predictions.label)
     cell = np.searchsorted(sample.value, confidence)

@@ -33,7 +33,8 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws, rows: Rows)
         errors = [name for name in measures_by_rows() if MEASURES[name]().honest == "norm"]
         raise ValueError(
             f"no test with clusters is known for {problem.title}{why}; there is one for the omnibus statistic of one "
-            f"event, and for errors of one event or through lens class_wise_mean or class_wise_max, such as {', '.join(errors)}"
+            "event, and for errors of one event or through lens class_wise_mean or class_wise_max, such as "
+            f"{', '.join(errors)}"
         )
     how, (statistic, null, tail) = max(compared.items(), key=lambda item: item[1].pvalue)
     p = compared[how].pvalue

@@ -13,24 +13,31 @@ from calibstat.measures.bins import Strategy
 from calibstat.measures.bregman import Bregman
 
 
-class OptionsBesideWidth(TypedDict, total=False):
-    """The options of all measures except a width, which is an argument of `sample_size` itself."""
+class OptionsOfFits(TypedDict, total=False):
+    """The options of fits in bins, in cells and by kernels, which `decompose` has too."""
 
     bandwidth: float | None
+    clip: float | None
+    kernel: str
+    min_size: int
+    n_bins: int | str | None
+    strategy: Strategy
+    threshold: float | str
+
+
+class OptionsBesideWidth(OptionsOfFits, total=False):
+    """The options of all measures except a width, which is an argument of `sample_size` itself."""
+
     binning: str
     block_size: int | str
     class_conditional: bool
     class_weight: Sequence[float] | None
-    clip: float | None
     distance: str
     divergence: str
     estimator: str
     functions: int | Sequence[Callable[[np.ndarray], np.ndarray]]
     grid: int
-    kernel: str
     max_prob: bool
-    min_size: int
-    n_bins: int | str | None
     norm: str | float
     penalty: str
     precision: float
@@ -40,8 +47,6 @@ class OptionsBesideWidth(TypedDict, total=False):
     score: str | Bregman
     shape: str | Shape | None
     statistic: str
-    strategy: Strategy
-    threshold: float | str
     ties: str
     variant: str
 
@@ -57,4 +62,8 @@ class MeasureOptions(OptionsBesideWidth, total=False):
 
 
 class RowsAndOptions(AboutRows, MeasureOptions, total=False):
-    """What functions of a measure take beside the arguments in their signatures: words about rows, and its options."""
+    """Words about rows and the options of all measures, as functions of a measure take them beside their arguments."""
+
+
+class RowsAndOptionsOfFits(AboutRows, OptionsOfFits, total=False):
+    """Words about rows, and the options of the methods of `decompose`."""

@@ -70,10 +70,11 @@ def _move(node: np.ndarray, t: int, shift: float) -> None:
 
 
 @jit
-def _splay(node: np.ndarray, child: np.ndarray, path: np.ndarray, side: np.ndarray, length: int) -> int:
-    """Make the last node of a path from the root the new root; only the sums of this node are not updated.
+def _part(node: np.ndarray, child: np.ndarray, path: np.ndarray, side: np.ndarray, length: int) -> tuple[int, int]:
+    """Part the tree where a path from its root ends; return the roots of what is to the left and to the right.
 
-    `side` says to which child the path goes on, 0 for the left one. No node on it has a pending shift.
+    `side` says to which child the path goes on, 0 for the left one. No node on it has a pending shift. First its last
+    node becomes the root.
     """
     t = path[length - 1]
     i = length - 2
@@ -92,7 +93,70 @@ def _splay(node: np.ndarray, child: np.ndarray, path: np.ndarray, side: np.ndarr
         child[t, 1 - s] = parent
         _add_up(node, child, parent)
         i -= 2
-    return t
+    if side[length - 1] == 1:
+        left, right = t, child[t, 1]
+        child[t, 1] = 0
+    else:
+        left, right = child[t, 0], t
+        child[t, 0] = 0
+    _add_up(node, child, t)
+    return left, right
+
+
+@jit
+def _find_zero(
+    node: np.ndarray,
+    child: np.ndarray,
+    t: int,
+    rows: float,
+    ones: float,
+    lowest: float,
+    highest: float,
+    path: np.ndarray,
+    side: np.ndarray,
+) -> tuple[int, float, float, float, float]:
+    """Go down from the root t to the zero of f, and fill in the path, whose length comes first.
+
+    Then come the sums of change and of change times breakpoint over all breakpoints to the left of the zero, and the
+    breakpoints on either side of it, or `lowest` and `highest`.
+    """
+    change = moment = 0.0
+    below, above = lowest, highest
+    length = 0
+    while t > 0:
+        if node[t, SHIFT] != 0.0:
+            _move(node, child[t, 0], node[t, SHIFT])
+            _move(node, child[t, 1], node[t, SHIFT])
+            node[t, SHIFT] = 0.0
+        x = node[t, X]
+        path[length] = t
+        change_here = change + node[child[t, 0], SLOPE]
+        moment_here = moment + node[child[t, 0], MOMENT]
+        if (rows + change_here) * x - ones - moment_here < 0.0:
+            below = x
+            change = change_here + node[t, CHANGE]
+            moment = moment_here + node[t, CHANGE] * x
+            side[length] = 1
+            t = child[t, 1]
+        else:
+            above = min(x, highest)
+            side[length] = 0
+            t = child[t, 0]
+        length += 1
+    return length, change, moment, below, above
+
+
+@jit
+def _limit_rises(value: np.ndarray, count: np.ndarray, kappa: np.ndarray, last: int) -> None:
+    """Make the best update of the zeros, from the last prediction that has rows to the first.
+
+    Given kappa at the next prediction, the best here is the zero, or the nearest to it that the rise allows.
+    """
+    for j in range(last - 1, -1, -1):
+        if count[j] > 0.0:
+            lowest = kappa[last] - 2.0 * (value[last] - value[j])
+            kappa[j] = min(max(kappa[j], lowest), kappa[last])
+            last = j
 
 
 @jit
@@ -116,63 +180,28 @@ def _improved(
     for j in range(m):
         if count[j] <= 0.0:
             continue
-        t = 0
+        root = 0
         if last >= 0:
             rise = 2.0 * (value[j] - value[last])
             _move(node, right, rise)
             low = 2 * j - 1
-            t = 2 * j
+            root = 2 * j
             node[low, X], node[low, CHANGE] = zero, -slope
-            node[t, X], node[t, CHANGE] = zero + rise, slope
+            node[root, X], node[root, CHANGE] = zero + rise, slope
             child[low, 0], child[low, 1] = left, 0
-            child[t, 0], child[t, 1] = low, right
+            child[root, 0], child[root, 1] = low, right
             _add_up(node, child, low)
-            _add_up(node, child, t)
+            _add_up(node, child, root)
         rows += count[j]
         ones += positives[j]
-        # look for the zero; change and moment are sums over all breakpoints to the left of the subtree of t
-        change = moment = 0.0
-        below, above = lowest, highest
-        length = 0
-        while t > 0:
-            if node[t, SHIFT] != 0.0:
-                _move(node, child[t, 0], node[t, SHIFT])
-                _move(node, child[t, 1], node[t, SHIFT])
-                node[t, SHIFT] = 0.0
-            x = node[t, X]
-            path[length] = t
-            change_here = change + node[child[t, 0], SLOPE]
-            moment_here = moment + node[child[t, 0], MOMENT]
-            if (rows + change_here) * x - ones - moment_here < 0.0:
-                below = x
-                change = change_here + node[t, CHANGE]
-                moment = moment_here + node[t, CHANGE] * x
-                side[length] = 1
-                t = child[t, 1]
-            else:
-                above = min(x, highest)
-                side[length] = 0
-                t = child[t, 0]
-            length += 1
+        length, change, moment, below, above = _find_zero(node, child, root, rows, ones, lowest, highest, path, side)
         slope = max(rows + change, count[j])  # at least count[j], but for rounding
         zero = min(max((ones + moment) / slope, below), above)
         if length > 0:
-            t = _splay(node, child, path, side, length)
-            if side[length - 1] == 1:
-                left, right = t, child[t, 1]
-                child[t, 1] = 0
-            else:
-                left, right = child[t, 0], t
-                child[t, 0] = 0
-            _add_up(node, child, t)
+            left, right = _part(node, child, path, side, length)
         kappa[j] = zero
         last = j
-    # given kappa at the next prediction, the best here is the zero, or the nearest to it that the rise allows
-    for j in range(last - 1, -1, -1):
-        if count[j] > 0.0:
-            lowest = kappa[last] - 2.0 * (value[last] - value[j])
-            kappa[j] = min(max(kappa[j], lowest), kappa[last])
-            last = j
+    _limit_rises(value, count, kappa, last)
     return kappa
 
 

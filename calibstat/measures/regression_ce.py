@@ -41,22 +41,11 @@ def _gaussian_sums(
     point: np.ndarray, value: np.ndarray, weight: np.ndarray, bandwidth: float, table: np.ndarray
 ) -> np.ndarray:
     """Return sum_k w_k exp(-((x - v_k) / bandwidth)**2 / 2) for each point x and each row of weights."""
-    rows, size = weight.shape
+    rows = weight.shape[0]
     blocks = int(2.0 / bandwidth) + 1
     terms = table.shape[1]
     furthest = table.shape[0] // 2
-    moment = np.zeros((rows, blocks, terms))
-    occupied = np.zeros(blocks, np.bool_)
-    for j in range(size):
-        place = 2.0 * value[j] / bandwidth
-        b = int(place)
-        t = 0.5 * (place - b - 0.5)  # from the middle of the block, in bandwidths
-        occupied[b] = True
-        for r in range(rows):
-            w = weight[r, j]
-            for q in range(terms):
-                moment[r, b, q] += w
-                w *= t
+    moment, occupied = _moments(value, weight, bandwidth, blocks, terms)
     wanted = np.zeros(blocks, np.bool_)
     for i in range(point.size):
         wanted[int(2.0 * point[i] / bandwidth)] = True
@@ -73,6 +62,34 @@ def _gaussian_sums(
                     for q in range(terms):
                         total += table[b - other + furthest, p, q] * moment[r, other, q]
                     series[r, b, p] += total
+    return _at_points(point, series, bandwidth)
+
+
+@jit
+def _moments(
+    value: np.ndarray, weight: np.ndarray, bandwidth: float, blocks: int, terms: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the moments of the weights in each block, shape (rows, blocks, terms), and which blocks have rows."""
+    rows, size = weight.shape
+    moment = np.zeros((rows, blocks, terms))
+    occupied = np.zeros(blocks, np.bool_)
+    for j in range(size):
+        place = 2.0 * value[j] / bandwidth
+        b = int(place)
+        t = 0.5 * (place - b - 0.5)  # from the middle of the block, in bandwidths
+        occupied[b] = True
+        for r in range(rows):
+            w = weight[r, j]
+            for q in range(terms):
+                moment[r, b, q] += w
+                w *= t
+    return moment, occupied
+
+
+@jit
+def _at_points(point: np.ndarray, series: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Return the polynomial of the block of each point, for each row of weights."""
+    rows, _, terms = series.shape
     out = np.empty((rows, point.size))
     for i in range(point.size):
         place = 2.0 * point[i] / bandwidth
@@ -94,56 +111,71 @@ def _epanechnikov_sums(point: np.ndarray, value: np.ndarray, weight: np.ndarray,
     the block below the lower the point is, and the more of the bottom of the block above the higher it is. So moments
     are only added to, and never subtracted.
     """
-    rows, size = weight.shape
-    out = np.zeros((rows, point.size))
-    for r in range(rows):
-        first = 0
-        low = 0
+    out = np.zeros((weight.shape[0], point.size))
+    for r in range(weight.shape[0]):
+        first = low = 0
         while first < point.size:
             b = int(point[first] / bandwidth)
             last = first
             while last < point.size and int(point[last] / bandwidth) == b:
                 last += 1
-            while low < size and int(value[low] / bandwidth) < b:
+            while low < value.size and int(value[low] / bandwidth) < b:
                 low += 1
-            high = low
-            middle = (b + 0.5) * bandwidth
-            m0 = m1 = m2 = 0.0
-            while high < size and int(value[high] / bandwidth) == b:
-                t = (value[high] - middle) / bandwidth
-                w = weight[r, high]
-                m0 += w
-                m1 += w * t
-                m2 += w * t * t
-                high += 1
-            edge = b * bandwidth
-            k = low - 1
-            n0 = n1 = n2 = 0.0
-            for i in range(last - 1, first - 1, -1):
-                while k >= 0 and value[k] > point[i] - bandwidth:
-                    t = (edge - value[k]) / bandwidth
-                    n0 += weight[r, k]
-                    n1 += weight[r, k] * t
-                    n2 += weight[r, k] * t * t
-                    k -= 1
-                s = (point[i] - middle) / bandwidth
-                d = (point[i] - edge) / bandwidth
-                out[r, i] = (1.0 - s * s) * m0 + 2.0 * s * m1 - m2 + (1.0 - d * d) * n0 - 2.0 * d * n1 - n2
-            edge = (b + 1) * bandwidth
-            k = high
-            n0 = n1 = n2 = 0.0
-            for i in range(first, last):
-                while k < size and value[k] < point[i] + bandwidth:
-                    t = (value[k] - edge) / bandwidth
-                    n0 += weight[r, k]
-                    n1 += weight[r, k] * t
-                    n2 += weight[r, k] * t * t
-                    k += 1
-                d = (edge - point[i]) / bandwidth
-                out[r, i] += (1.0 - d * d) * n0 - 2.0 * d * n1 - n2
+            high = _add_block_and_below(point[first:last], value, weight[r], bandwidth, b, low, out[r, first:last])
+            _add_above(point[first:last], value, weight[r], bandwidth, b, high, out[r, first:last])
             first = last
             low = high
     return out
+
+
+@jit
+def _add_block_and_below(
+    point: np.ndarray, value: np.ndarray, weight: np.ndarray, bandwidth: float, b: int, low: int, out: np.ndarray
+) -> int:
+    """Fill in the sums at the points of block b over the rows in it, from `low`, and below; return where it ends."""
+    high = low
+    middle = (b + 0.5) * bandwidth
+    m0 = m1 = m2 = 0.0
+    while high < value.size and int(value[high] / bandwidth) == b:
+        t = (value[high] - middle) / bandwidth
+        w = weight[high]
+        m0 += w
+        m1 += w * t
+        m2 += w * t * t
+        high += 1
+    edge = b * bandwidth
+    k = low - 1
+    n0 = n1 = n2 = 0.0
+    for i in range(point.size - 1, -1, -1):
+        while k >= 0 and value[k] > point[i] - bandwidth:
+            t = (edge - value[k]) / bandwidth
+            n0 += weight[k]
+            n1 += weight[k] * t
+            n2 += weight[k] * t * t
+            k -= 1
+        s = (point[i] - middle) / bandwidth
+        d = (point[i] - edge) / bandwidth
+        out[i] = (1.0 - s * s) * m0 + 2.0 * s * m1 - m2 + (1.0 - d * d) * n0 - 2.0 * d * n1 - n2
+    return high
+
+
+@jit
+def _add_above(
+    point: np.ndarray, value: np.ndarray, weight: np.ndarray, bandwidth: float, b: int, high: int, out: np.ndarray
+) -> None:
+    """Add to the sums at the points of block b those over the rows above the block, from `high`."""
+    edge = (b + 1) * bandwidth
+    k = high
+    n0 = n1 = n2 = 0.0
+    for i in range(point.size):
+        while k < value.size and value[k] < point[i] + bandwidth:
+            t = (value[k] - edge) / bandwidth
+            n0 += weight[k]
+            n1 += weight[k] * t
+            n2 += weight[k] * t * t
+            k += 1
+        d = (edge - point[i]) / bandwidth
+        out[i] += (1.0 - d * d) * n0 - 2.0 * d * n1 - n2
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,7 @@ LABELS_A_STEP = 8  # labels of a row that are compared in the time of one class 
 MOST_PAIRED = 2**12  # points of a continuous population whose pairs are summed: the first of a Sobol net
 LARGEST_RESIDUAL = math.sqrt(2)  # the largest length of a one-hot label less a prediction
 KEPT_ROWS = 2**12  # up to so many rows the matrix of all pairs is kept
+Kernel: TypeAlias = tuple[bool, bool, float]  # whether it is Gaussian and its distance Euclidean, and its bandwidth
 FINEST = 2.0**50  # kernel values become multiples of 1 / FINEST: a tile of them, each at most 2, adds up in 63 bits
 
 
@@ -36,11 +37,10 @@ def _row_in_arrays(
     weight: np.ndarray,
     i: int,
     first: int,
-    gaussian: bool,
-    euclidean: bool,
-    bandwidth: float,
+    kernel: Kernel,
     out: np.ndarray,
 ) -> None:
+    gaussian, euclidean, bandwidth = kernel
     others = slice(first, first + out.size)
     apart = prob[:, others] - prob[:, i, None]
     distance = (apart**2).sum(axis=0) if euclidean else 0.5 * np.abs(apart).sum(axis=0)
@@ -58,12 +58,11 @@ def _row(
     weight: np.ndarray,
     i: int,
     first: int,
-    gaussian: bool,
-    euclidean: bool,
-    bandwidth: float,
+    kernel: Kernel,
     out: np.ndarray,
 ) -> None:
     """Fill `out` with k(p_i, p_j) <w_i, w_j> for j = first, first + 1, ..."""
+    gaussian, euclidean, bandwidth = kernel
     distance = np.zeros(out.size)
     out[:] = 0.0
     for c in range(prob.shape[0]):
@@ -89,13 +88,11 @@ def _row(
             out[j] *= math.exp(-distance[j] / bandwidth)
 
 
-def pair_sums(
-    prob: np.ndarray, weight: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float
-) -> np.ndarray:
+def pair_sums(prob: np.ndarray, weight: np.ndarray, size: int, kernel: Kernel) -> np.ndarray:
     """Return the sum of k(p_i, p_j) <w_i, w_j> over the pairs i > j of each whole block of `size` rows."""
     sums = np.zeros(prob.shape[1] // size)
     for strips in _strips(prob, size, len(prob)):
-        _add_pairs(prob, weight, size, gaussian, euclidean, bandwidth, *strips, sums)
+        _add_pairs(prob, weight, size, kernel, *strips, sums)
     return sums
 
 
@@ -121,9 +118,7 @@ def _add_pairs(
     prob: np.ndarray,
     weight: np.ndarray,
     size: int,
-    gaussian: bool,
-    euclidean: bool,
-    bandwidth: float,
+    kernel: Kernel,
     low: int,
     high: int,
     sums: np.ndarray,
@@ -135,7 +130,7 @@ def _add_pairs(
         block = first // size
         for i in range(first + 1, stop):
             part = row[: min(COLUMNS, i - first)]
-            _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
+            _row(prob, weight, i, first, kernel, part)
             sums[block] += part.sum()
 
 
@@ -144,9 +139,7 @@ def matched_sums(
     weight: np.ndarray,
     labels: np.ndarray,
     size: int,
-    gaussian: bool,
-    euclidean: bool,
-    bandwidth: float,
+    kernel: Kernel,
 ) -> np.ndarray:
     """Return the sum of k(p_i, p_j) <w_i, w_j> over the pairs i > j of equal label in all whole blocks of `size` rows.
 
@@ -154,7 +147,7 @@ def matched_sums(
     """
     sums = np.zeros(labels.shape[0])
     for strips in _strips(prob, size, len(prob) + len(labels) // LABELS_A_STEP):
-        _add_matched(prob, weight, labels, size, gaussian, euclidean, bandwidth, *strips, sums)
+        _add_matched(prob, weight, labels, size, kernel, *strips, sums)
     return sums
 
 
@@ -163,14 +156,12 @@ def _matched_in_arrays(
     weight: np.ndarray,
     labels: np.ndarray,
     size: int,
-    gaussian: bool,
-    euclidean: bool,
-    bandwidth: float,
+    kernel: Kernel,
     low: int,
     high: int,
     sums: np.ndarray,
 ) -> None:
-    for i, first, part in _parts(prob, weight, size, gaussian, euclidean, bandwidth, low, high):
+    for i, first, part in _parts(prob, weight, size, kernel, low, high):
         before = labels[:, first : first + part.size]
         sums += (before == labels[:, i, None]) @ (np.rint(part * FINEST) / FINEST)
 
@@ -179,9 +170,7 @@ def _parts(
     prob: np.ndarray,
     weight: np.ndarray,
     size: int,
-    gaussian: bool,
-    euclidean: bool,
-    bandwidth: float,
+    kernel: Kernel,
     low: int,
     high: int,
 ) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -190,7 +179,7 @@ def _parts(
         first, stop = _begin(strip, size)
         for i in range(first + 1, stop):
             part = np.empty(min(COLUMNS, i - first))
-            _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
+            _row(prob, weight, i, first, kernel, part)
             yield i, first, part
 
 
@@ -201,9 +190,7 @@ def _add_matched(
     weight: np.ndarray,
     labels: np.ndarray,
     size: int,
-    gaussian: bool,
-    euclidean: bool,
-    bandwidth: float,
+    kernel: Kernel,
     low: int,
     high: int,
     sums: np.ndarray,
@@ -217,7 +204,7 @@ def _add_matched(
             bottom = min(top + ROWS, stop)
             for i in range(top, bottom):
                 part = row[: min(COLUMNS, i - first)]
-                _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
+                _row(prob, weight, i, first, kernel, part)
                 for j in range(part.size):
                     tile[i - top, j] = np.int64(np.rint(part[j] * FINEST))
             for b in range(sums.size):
@@ -238,7 +225,7 @@ def _agreeing(value: np.ndarray, label: np.ndarray, own: int) -> np.int64:
     return total
 
 
-def signed_sums(predictions: Predictions, signs: np.ndarray, arguments: tuple[bool, bool, float]) -> np.ndarray:
+def signed_sums(predictions: Predictions, signs: np.ndarray, arguments: Kernel) -> np.ndarray:
     """Return the sum of s_i s_j k(p_i, p_j) <w_i, w_j> over the pairs i > j of residuals w, for every set of signs.
 
     The signs of a set are the bits of a row of `signs`, shape (B, n / 8), as packed by ``np.packbits``. Laplace kernels
@@ -254,31 +241,29 @@ def signed_sums(predictions: Predictions, signs: np.ndarray, arguments: tuple[bo
             bandwidth /= math.sqrt(2)
         return 2 * signed_pairs(value[place], part[place], place, signs, bandwidth)
     labels = np.unpackbits(signs, axis=1, count=n)
-    agreeing = matched_sums(prob, residual, labels, n, *arguments)
+    agreeing = matched_sums(prob, residual, labels, n, arguments)
     # the product of two signs is 1 where they agree and -1 elsewhere: twice the sum where they agree, less all of it
     return 2 * agreeing - agreeing[0]
 
 
-def _smoothed(prob: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float) -> np.ndarray:
+def _smoothed(prob: np.ndarray, size: int, kernel: Kernel) -> np.ndarray:
     """Return the sum of k(p_i, p_j) p_j over the other rows j of the block of row i, shape (K, n)."""
     smoothed = np.zeros(prob.shape)
     for strips in _strips(prob, size, len(prob)):
-        _add_smoothed(prob, size, gaussian, euclidean, bandwidth, *strips, smoothed)
+        _add_smoothed(prob, size, kernel, *strips, smoothed)
     return smoothed
 
 
 def _smoothed_in_arrays(
     prob: np.ndarray,
     size: int,
-    gaussian: bool,
-    euclidean: bool,
-    bandwidth: float,
+    kernel: Kernel,
     low: int,
     high: int,
     smoothed: np.ndarray,
 ) -> None:
     one = np.ones((1, prob.shape[1]))
-    for i, first, part in _parts(prob, one, size, gaussian, euclidean, bandwidth, low, high):
+    for i, first, part in _parts(prob, one, size, kernel, low, high):
         before = slice(first, first + part.size)
         smoothed[:, i] += prob[:, before] @ part
         smoothed[:, before] += prob[:, i, None] * part
@@ -289,9 +274,7 @@ def _smoothed_in_arrays(
 def _add_smoothed(
     prob: np.ndarray,
     size: int,
-    gaussian: bool,
-    euclidean: bool,
-    bandwidth: float,
+    kernel: Kernel,
     low: int,
     high: int,
     smoothed: np.ndarray,
@@ -303,7 +286,7 @@ def _add_smoothed(
         first, stop = _begin(strip, size)
         for i in range(first + 1, stop):
             part = row[: min(COLUMNS, i - first)]
-            _row(prob, one, i, first, gaussian, euclidean, bandwidth, part)
+            _row(prob, one, i, first, kernel, part)
             for c in range(prob.shape[0]):
                 own = prob[c, i]
                 total = 0.0
@@ -315,19 +298,15 @@ def _add_smoothed(
 
 
 @jit
-def _fill_gram(
-    prob: np.ndarray, weight: np.ndarray, first: int, gaussian: bool, euclidean: bool, bandwidth: float, out: np.ndarray
-) -> None:
+def _fill_gram(prob: np.ndarray, weight: np.ndarray, first: int, kernel: Kernel, out: np.ndarray) -> None:
     """Fill `out` with k(p_i, p_j) <w_i, w_j> for i = first, first + 1, ... and all j."""
     for i in range(out.shape[0]):
         for start in range(0, out.shape[1], COLUMNS):
             part = out[i, start : start + COLUMNS]
-            _row(prob, weight, first + i, start, gaussian, euclidean, bandwidth, part)
+            _row(prob, weight, first + i, start, kernel, part)
 
 
-def gram_products(
-    prob: np.ndarray, weight: np.ndarray, arguments: tuple[bool, bool, float]
-) -> Callable[[np.ndarray], np.ndarray]:
+def gram_products(prob: np.ndarray, weight: np.ndarray, arguments: Kernel) -> Callable[[np.ndarray], np.ndarray]:
     """Return the function that multiplies the matrix of k(p_i, p_j) <w_i, w_j> with columns, shape (n, B).
 
     The matrix is kept if it is small, else its rows are computed in blocks each time.
@@ -337,7 +316,7 @@ def gram_products(
 
     def block(first: int) -> np.ndarray:
         out = np.empty((min(height, n - first), n))
-        _fill_gram(prob, weight, first, *arguments, out)
+        _fill_gram(prob, weight, first, arguments, out)
         return out
 
     if height == n:
@@ -358,7 +337,7 @@ def residuals(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
     return residual
 
 
-def kernel_arguments(kernel: str, distance: str, bandwidth: float) -> tuple[bool, bool, float]:
+def kernel_arguments(kernel: str, distance: str, bandwidth: float) -> Kernel:
     """Check the options of the kernel and return them as arguments of the compiled functions."""
     if not is_among(kernel, ("laplace", "gaussian")):
         raise ValueError(f"expected kernel 'laplace' or 'gaussian', found {short(kernel)}")
@@ -392,9 +371,9 @@ def rows_of_block(n: int, statistic: str, block_size: int | str) -> int:
     return rows[statistic]
 
 
-def block_values(prob: np.ndarray, label: np.ndarray, size: int, arguments: tuple[bool, bool, float]) -> np.ndarray:
+def block_values(prob: np.ndarray, label: np.ndarray, size: int, arguments: Kernel) -> np.ndarray:
     """Return the U-statistic of each whole block of `size` rows."""
-    return pair_sums(columns(prob), residuals(prob, label), size, *arguments) * (2 / (size * (size - 1)))
+    return pair_sums(columns(prob), residuals(prob, label), size, arguments) * (2 / (size * (size - 1)))
 
 
 @measure(
@@ -453,7 +432,7 @@ class SKCE(VectorStatistic):
         share = weight[:size] / weight[:size].sum()
         residual = columns(share[:, None] * (population.chance - prob)[:size])
         arguments = kernel_arguments(self.kernel, self.distance, self.bandwidth)
-        pairs = pair_sums(columns(prob[:size]), residual, size, *arguments)[0]
+        pairs = pair_sums(columns(prob[:size]), residual, size, arguments)[0]
         return float(2 * pairs + (residual**2).sum())  # two independent rows may be at one point
 
     def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
@@ -463,7 +442,7 @@ class SKCE(VectorStatistic):
         if self.statistic != "V":
             return float(block_values(prob, label, size, arguments).mean())
         residual = residuals(prob, label)
-        total = 2 * pair_sums(columns(prob), residual, size, *arguments)[0] + (residual**2).sum()
+        total = 2 * pair_sums(columns(prob), residual, size, arguments)[0] + (residual**2).sum()
         return max(float(total), 0.0) / n**2  # only rounding makes it negative
 
     @property
@@ -498,8 +477,8 @@ class SKCE(VectorStatistic):
         used = n // size * size
         by_column, rows = columns(prob), np.arange(used)
         small = labels.astype(np.min_scalar_type(classes - 1))
-        total = 2 * matched_sums(by_column, np.ones((1, n)), small, size, *arguments)
-        near = _smoothed(by_column, size, *arguments)
+        total = 2 * matched_sums(by_column, np.ones((1, n)), small, size, arguments)
+        near = _smoothed(by_column, size, arguments)
         if self.statistic == "V":  # a row and itself, at distance 0
             near += by_column
             total += n

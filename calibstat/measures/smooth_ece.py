@@ -218,7 +218,7 @@ class WavesInOnePass(OnePass):
     narrowest: float
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         return _intervals(self.narrowest, SHARED) + 1
 
     def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:

@@ -38,7 +38,7 @@ class _LargestSum(OnePass):
     weights: np.ndarray
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         return len(self.weights)
 
     def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:

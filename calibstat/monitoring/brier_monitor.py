@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import Data, GivenRows, Models, as_models, by_labels_alone
-from calibstat.data.checks import check_level, quoted, short
-from calibstat.data.rows_error import RowsError
+from calibstat.data.checked_rows import AboutRows, Data, Models
+from calibstat.data.checks import check_level, short
+from calibstat.inference.designs.question_of_rows import need_alone
 from calibstat.monitoring.brier_status import BrierStatus
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_names
 from calibstat.monitoring.confidence_sequence import ConfidenceSequence
 from calibstat.monitoring.evidence import stream_weights
 from calibstat.monitoring.monitor_status import ALL_ROWS
-from calibstat.monitoring.pair_summary import PairSummary, summarize_pair
+from calibstat.monitoring.pair_summary import PairSummary, summarize
 from calibstat.monitoring.period import UNITS
 from calibstat.monitoring.period_labels import Label
 from calibstat.monitoring.period_log import PeriodLog, one_at_a_time
@@ -75,7 +75,7 @@ class BrierMonitor(PeriodLog[PairSummary]):
     'A'
     """
 
-    kind = "Brier monitor"
+    kind, summaries = "Brier monitor", PairSummary
 
     def __init__(
         self,
@@ -99,22 +99,21 @@ class BrierMonitor(PeriodLog[PairSummary]):
         prob_a: ArrayLike | None = None,
         prob_b: ArrayLike | None = None,
         segment: ArrayLike | None = None,
-        *,
-        labels: ArrayLike | None = None,
+        **about: Unpack[AboutRows],
     ) -> PairSummary:
         """Return the summary of a period, or of a part (shard) of one; summaries of parts add up with ``+``.
 
         Parameters
         ----------
         y_true : array_like, shape (n,), or Models
-            Outcomes: 0 and 1, or two values named by `labels`. Or the `Models` of both names, and nothing else but
-            `segment`.
+            Outcomes: 0 and 1, or two values named by `labels` or `pos_label`. Or the `Models` of both names, and
+            nothing else but `segment`.
         prob_a, prob_b : array_like, shape (n,) or (n, 2)
             Predicted probabilities of outcome 1 by both models.
         segment : array_like, shape (n,), or str, optional
             The segment of each row, or of all.
-        labels : sequence of two, optional
-            The values in `y_true` that mean outcome 0 and outcome 1.
+        **about
+            As for `estimate`.
 
         Raises
         ------
@@ -122,18 +121,11 @@ class BrierMonitor(PeriodLog[PairSummary]):
             If the data are no outcomes and probabilities of equal length, there is no row, models have other names, or
             a segment is missing.
         """
+        y_prob: Any = dict(zip(self.names, (prob_a, prob_b), strict=True))
         if isinstance(y_true, Data | Models):
-            models = as_models(self.summarize, y_true, None, prob_a=prob_a, prob_b=prob_b, labels=labels)
-            if {*models} != {*self.names}:
-                raise ValueError(f"expected the models {quoted(self.names)}, found {models!r}")
-            both = [models[name].rows for name in self.names]
-        else:
-            both = [GivenRows(y_true, prob, None, labels) for prob in (prob_a, prob_b)]
-        try:
-            a, b = ((p - y) ** 2 for y, p in (rows.binary for rows in both))
-        except RowsError as error:
-            raise by_labels_alone(error) from None
-        return summarize_pair(a, b, segment)
+            need_alone(y_true, {"prob_a": prob_a, "prob_b": prob_b})
+            y_prob = None
+        return summarize(y_true, y_prob, names=self.names, segment=segment, **about)
 
     def update(
         self,
@@ -142,14 +134,13 @@ class BrierMonitor(PeriodLog[PairSummary]):
         prob_b: ArrayLike | None = None,
         period: object = None,
         segment: ArrayLike | None = None,
-        *,
-        labels: ArrayLike | None = None,
+        **about: Unpack[AboutRows],
     ) -> BrierStatus:
         """Feed a period, when all of its outcomes are known, and return what there is to say after it.
 
         Parameters
         ----------
-        y_true, prob_a, prob_b, segment, labels
+        y_true, prob_a, prob_b, segment, **about
             As for `summarize`; or `y_true` is a summary, and nothing else is given but the period.
         period : str, int or date, optional
             Its name, which must be new; by default its number.
@@ -165,12 +156,7 @@ class BrierMonitor(PeriodLog[PairSummary]):
             As for `summarize`; if the period is known already; if there is a segment that is not one of those fixed
             beforehand, or none where there are segments. The monitor is then as before.
         """
-        if isinstance(y_true, PairSummary):
-            if any(given is not None for given in (prob_a, prob_b, segment, labels)):
-                raise ValueError("expected a summary alone, found further data beside it")
-            summary = y_true
-        else:
-            summary = self.summarize(y_true, prob_a, prob_b, segment, labels=labels)
+        summary = self._summary_of(y_true, {"prob_a": prob_a, "prob_b": prob_b, "segment": segment, **about})
         with self._lock:
             self._feed(period, summary)
             return self.status()

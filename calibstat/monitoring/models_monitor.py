@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import Models, as_models, named
+from calibstat.answers_by_model import Answers
+from calibstat.data.checked_rows import AboutRows, Models, named, no_models
 from calibstat.data.checks import quoted, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.monitoring.by_segment import check_segments
 from calibstat.monitoring.monitor import Monitor
 from calibstat.monitoring.monitor_status import MonitorStatus
-from calibstat.monitoring.period import PeriodSummary
+from calibstat.monitoring.period import PeriodSummary, summarize
 from calibstat.monitoring.period_labels import Label
 from calibstat.monitoring.period_log import PeriodLog, one_at_a_time
 from calibstat.result import Result
@@ -164,7 +165,7 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
     ('new',)
     """
 
-    kind = "monitor of models"
+    kind, summaries = "monitor of models", ModelsSummary
 
     def __init__(
         self,
@@ -207,15 +208,14 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
         segment: ArrayLike | None = None,
         *,
         lens: AnyLens = None,
-        labels: ArrayLike | None = None,
+        **about: Unpack[AboutRows],
     ) -> ModelsSummary:
         """Return the summary of a period, or of a part (shard) of one; summaries of parts add up with ``+``.
 
         Parameters
         ----------
-        y_true, lens, labels
-            As for `Monitor.summarize`; or `y_true` is `Models`, and no other argument about rows is given but
-            `segment`.
+        y_true, lens, **about
+            As for `Monitor.summarize`; or `y_true` is `Models`.
         y_prob : mapping from name to array_like, or data frame
             The predictions of each model.
         segment : array_like, shape (n,), or str, optional
@@ -226,12 +226,13 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
         ValueError
             As `Monitor.summarize`, with the name of the model, or if models have other names.
         """
-        models = as_models(self.summarize, y_true, y_prob, lens=lens, labels=labels)
-        if {*models} != {*self.names}:
-            raise ValueError(f"expected the models {quoted(self.names)}, found {models!r}")
-        return ModelsSummary.of(
-            named(lambda name: self.monitors[name].summarize(models[name], segment=segment), {n: n for n in self.names})
-        )
+        rows: tuple[Any, Any] = y_true, y_prob
+        found: PeriodSummary | Answers[PeriodSummary] = summarize(*rows, segment, lens=lens, **about)
+        if not isinstance(found, Answers):
+            raise no_models(y_true if y_prob is None else y_prob)
+        if {*found} != {*self.names}:
+            raise ValueError(f"expected the models {quoted(self.names)}, found Models of {quoted(found)}")
+        return ModelsSummary.of({name: found[name] for name in self.names})
 
     def update(
         self,
@@ -241,13 +242,13 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
         segment: ArrayLike | None = None,
         *,
         lens: AnyLens = None,
-        labels: ArrayLike | None = None,
+        **about: Unpack[AboutRows],
     ) -> ModelsStatus:
         """Feed a period, when all of its outcomes are known, and return what there is to say after it.
 
         Parameters
         ----------
-        y_true, y_prob, segment, lens, labels
+        y_true, y_prob, segment, lens, **about
             As for `summarize`; or `y_true` is a summary, and nothing else is given but the period.
         period : str, int or date, optional
             As for `Monitor.update`.
@@ -262,12 +263,7 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
         ValueError
             As for `summarize` and `Monitor.update`. The monitor is then as before.
         """
-        if isinstance(y_true, ModelsSummary):
-            if any(given is not None for given in (y_prob, segment, lens, labels)):
-                raise ValueError("expected a summary alone, found further data beside it")
-            summary = y_true
-        else:
-            summary = self.summarize(y_true, y_prob, segment, lens=lens, labels=labels)
+        summary = self._summary_of(y_true, {"y_prob": y_prob, "segment": segment, "lens": lens, **about})
         with self._lock:
             self._feed(period, summary)
             return self.status()

@@ -6,19 +6,18 @@ import math
 import sys
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import Models, OneModel, as_data
-from calibstat.data.checks import check_level, is_number, short
+from calibstat.answers_by_model import Answers
+from calibstat.data.checked_rows import AboutRows, OneModel
+from calibstat.data.checks import check_level, is_number, quoted, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.null_hypothesis import EVENT_NULL
-from calibstat.data.numbered_labels import as_labels
-from calibstat.data.observations import BinaryData
 from calibstat.in_order import first_largest, is_larger
-from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_name, segment_names
+from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_names
 from calibstat.monitoring.confidence_sequence import ConfidenceSequence
 from calibstat.monitoring.directions import DIRECTIONS
 from calibstat.monitoring.evidence import Run, start_probabilities
@@ -28,8 +27,7 @@ from calibstat.monitoring.period import (
     UNIT,
     UNITS,
     PeriodSummary,
-    summarize_period,
-    summarize_segments,
+    summarize,
 )
 from calibstat.monitoring.period_labels import Label
 from calibstat.monitoring.period_log import PeriodLog, one_at_a_time
@@ -117,7 +115,7 @@ class Monitor(PeriodLog[PeriodSummary]):
     (37, 41)
     """
 
-    kind = "monitor"
+    kind, summaries = "monitor", PeriodSummary
 
     def __init__(self, alpha: float = 0.05, arl: float | None = None, segments: Sequence[str] | None = None) -> None:
         check_level("alpha", alpha)
@@ -160,15 +158,15 @@ class Monitor(PeriodLog[PeriodSummary]):
         segment: ArrayLike | None = None,
         *,
         lens: AnyLens = None,
-        labels: ArrayLike | None = None,
+        **about: Unpack[AboutRows],
     ) -> PeriodSummary:
         """Return the summary of a period, or of a part (shard) of one; summaries of parts add up with ``+``.
 
         Parameters
         ----------
-        y_true, y_prob, lens, labels
+        y_true, y_prob, lens, **about
             As for `estimate`: rows, a `Sample`, `Predictions` or `Data`, seen through a lens that shows a binary
-            outcome. With `Data` no other argument about rows is given but `segment`.
+            outcome; `labels` or `pos_label` name the outcomes.
         segment : array_like, shape (n,), or str, optional
             The segment of each row, or of all.
 
@@ -178,15 +176,12 @@ class Monitor(PeriodLog[PeriodSummary]):
             If the data are no outcomes and probabilities of one model, there is no row, weights are not whole numbers,
             or a segment is missing.
         """
-        data = as_data(self.summarize, y_true, y_prob, lens=lens, labels=labels)
-        if isinstance(data, Models):
-            raise ValueError(f"expected one model for a monitor, found {data!r}; several have a ModelsMonitor")
-        seen: BinaryData = data.seen().one_event()
-        if segment is None:
-            return summarize_period(seen.counted("a monitor"))
-        if as_labels("segment", segment).ndim == 0:
-            return summarize_period(seen.counted("a monitor"), segment_name(segment))
-        return summarize_segments(*seen.float_rows(), segment)
+        found: PeriodSummary | Answers[PeriodSummary] = summarize(y_true, y_prob, segment, lens=lens, **about)
+        if isinstance(found, Answers):
+            raise ValueError(
+                f"expected one model for a monitor, found Models of {quoted(found)}; several have a ModelsMonitor"
+            )
+        return found
 
     def update(
         self,
@@ -196,13 +191,13 @@ class Monitor(PeriodLog[PeriodSummary]):
         segment: ArrayLike | None = None,
         *,
         lens: AnyLens = None,
-        labels: ArrayLike | None = None,
+        **about: Unpack[AboutRows],
     ) -> MonitorStatus:
         """Feed a period, when all of its outcomes are known, and return what there is to say after it.
 
         Parameters
         ----------
-        y_true, y_prob, segment, lens, labels
+        y_true, y_prob, segment, lens, **about
             As for `summarize`; or `y_true` is a summary, and nothing else is given but the period.
         period : str, int or date, optional
             Its name, which must be new; by default its number. Periods count in the order in which they are fed. All
@@ -219,12 +214,7 @@ class Monitor(PeriodLog[PeriodSummary]):
             As for `summarize`; if the period is known already; if there is a segment that is not one of those fixed
             beforehand, or none where there are segments. The monitor is then as before.
         """
-        if isinstance(y_true, PeriodSummary):
-            if any(given is not None for given in (y_prob, segment, lens, labels)):
-                raise ValueError("expected a summary alone, found further data beside it")
-            summary = y_true
-        else:
-            summary = self.summarize(y_true, y_prob, segment, lens=lens, labels=labels)
+        summary = self._summary_of(y_true, {"y_prob": y_prob, "segment": segment, "lens": lens, **about})
         with self._lock:
             self._feed(period, summary)
             return self.status()

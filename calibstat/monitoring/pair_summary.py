@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import is_whole, short
+from calibstat.data.checked_rows import AboutRows, Data, Models, no_models
+from calibstat.data.checks import is_whole, quoted, short
+from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.monitoring.by_segment import BySegment, need_segments, rows_of_segments
-from calibstat.monitoring.period import MOST_UNITS, UNIT, check_sums
+from calibstat.monitoring.period import COUNT_ONCE, MOST_UNITS, UNIT, check_sums
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,19 @@ class PairSummary(BySegment[PairSums]):
         rows = self.total.rows
         segments = f", {len(self.names)} segments" if self.names else ""
         return f"PairSummary({rows:,} row{'s' * (rows != 1)}{segments})"
+
+
+@question_of_all(because=COUNT_ONCE)
+def summarize(
+    models: Data | Models, /, *, names: tuple[str, str], segment: ArrayLike | None = None, **about: Unpack[AboutRows]
+) -> PairSummary:
+    """Return the summary of rows of two models; `segment` names the segment of each row, or of all."""
+    if isinstance(models, Data):
+        raise no_models(models)
+    if {*models} != {*names}:
+        raise ValueError(f"expected the models {quoted(names)}, found {models!r}")
+    a, b = ((p - y) ** 2 for y, p in (models[name].rows.binary for name in names))
+    return summarize_pair(a, b, segment)
 
 
 def summarize_pair(a: np.ndarray, b: np.ndarray, segment: ArrayLike | None) -> PairSummary:

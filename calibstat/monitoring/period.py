@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import is_whole, short
+from calibstat.data.lenses import AnyLens
+from calibstat.data.numbered_labels import as_labels
 from calibstat.data.sample import Sample
-from calibstat.monitoring.by_segment import BySegment, need_segments, rows_of_segments
+from calibstat.inference.designs.question_of_rows import question
+from calibstat.monitoring.by_segment import BySegment, need_segments, rows_of_segments, segment_name
 from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likelihood_ratios
 
 # Whole numbers make sums exact: shards give the same numbers in any order, and JSON is short. Only the summary of a
@@ -21,6 +25,7 @@ from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likeliho
 RATIO_UNIT = 1e-6
 UNIT, UNITS = 1e-9, 10**9
 LARGEST_SUM = 2**62  # in units; beyond it sums of two would leave the range of 64-bit integers
+COUNT_ONCE = "a monitor sums up rows that are independent and count once"  # why it takes neither weights nor clusters
 MOST_UNITS = UNITS + 10  # units of a row in a sum of what is 0 to 1, with more than rounding can add
 
 
@@ -134,12 +139,15 @@ class PeriodSummary(BySegment[SegmentSums]):
         return f"PeriodSummary({total.rows:,} row{'s' * (total.rows != 1)}, {total.positives:,} positive{segments})"
 
 
-def summarize_period(sample: Sample, segment: str = "") -> PeriodSummary:
-    """Return the summary of rows of one segment, or without segments."""
-    return PeriodSummary.of({segment: SegmentSums.of(sample)})
-
-
-def summarize_segments(y: np.ndarray, p: np.ndarray, segment: ArrayLike) -> PeriodSummary:
-    """Return the summary of rows in segments; `segment` names each row's."""
-    rows = rows_of_segments(segment, p.size)
-    return PeriodSummary.of({name: SegmentSums.of(Sample.from_rows(y[of], p[of])) for name, of in rows.items()})
+@question(because=COUNT_ONCE)
+def summarize(
+    rows: Data, /, segment: ArrayLike | None = None, *, lens: AnyLens = None, **about: Unpack[AboutRows]
+) -> PeriodSummary:
+    """Return the summary of rows; `segment` names the segment of each row, or of all."""
+    seen = rows.seen().one_event()
+    if segment is None or as_labels("segment", segment).ndim == 0:
+        name = "" if segment is None else segment_name(segment)
+        return PeriodSummary.of({name: SegmentSums.of(seen.counted("a monitor"))})
+    y, p = seen.float_rows()
+    parts = rows_of_segments(segment, p.size)
+    return PeriodSummary.of({name: SegmentSums.of(Sample.from_rows(y[of], p[of])) for name, of in parts.items()})

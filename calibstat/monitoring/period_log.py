@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeVar, cast
 
-from calibstat.data.checks import is_whole, short
+from calibstat.data.checks import arguments_of, is_whole, refuse_unknown, short
+from calibstat.inference.designs.question_of_rows import WORDS
 from calibstat.monitoring.period_labels import Label, as_label, new_label, same_days, wider
 from calibstat.monitoring.saved_state import Origin, one_feeder, read_state, refuse_a_change, write_state
 from calibstat.result import Result
@@ -39,6 +40,7 @@ class PeriodLog(ABC, Generic[S]):
     """
 
     kind: ClassVar[str]
+    summaries: ClassVar[type]
 
     def __init__(self) -> None:
         self._periods: dict[Label, S] = {}
@@ -146,10 +148,28 @@ class PeriodLog(ABC, Generic[S]):
         self._periods[label] = summary
         self._holding |= dict.fromkeys(wider(label), label)
 
+    def _summary_of(self, given: object, beside: Mapping[str, Any]) -> S:
+        """Return a summary as `update` was given it, or the one of rows with what is said beside them."""
+        known = {*arguments_of(self.update), *WORDS}
+        refuse_unknown(self.update, [name for name in beside if name not in known])
+        if not isinstance(given, self.summaries):
+            return self.summarize(given, **beside)
+        if any(each is not None for each in beside.values()):
+            raise ValueError("expected a summary alone, found further data beside it")
+        return cast("S", given)
+
     def _since_restart(self) -> tuple[tuple[Label, ...], list[S]]:
         """The periods of the present run, and their summaries."""
         first = self._starts[-1]
         return self.periods[first:], list(self._periods.values())[first:]
+
+    @abstractmethod
+    def summarize(self, *rows: Any, **about: Any) -> S:
+        """Return the summary of a period, or of a part of one."""
+
+    @abstractmethod
+    def update(self, *rows: Any, **about: Any) -> Result:
+        """Feed a period and return what there is to say after it."""
 
     @abstractmethod
     def status(self) -> Result:

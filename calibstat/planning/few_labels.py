@@ -50,10 +50,14 @@ class LabelSize(PrecisionSize):
 def need_proxy_plan(
     share: object, rows: object, width: object, of: str | Measure | type[Measure], options: Mapping[str, Any]
 ) -> None:
-    """Raise unless a plan with a judge has a share, rows, a width and a norm of residuals.
+    """Raise unless a plan with a judge has a share, rows, a width and a norm of residuals; without one it has none.
 
     The width of a mean of losses is not known from the share: the part of rows that nobody saw depends on the guesses.
     """
+    if share is None and rows is None:
+        return
+    if share is None:
+        raise ValueError(f"expected proxy_share, the share of the noise that a judge leaves, with proxy_rows={rows}")
     if not isinstance(share, int | float | np.number) or not 0 <= share < np.inf:
         raise ValueError(f"expected proxy_share of at least 0, the share of an earlier interval, found {short(share)}")
     if rows is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -124,30 +124,15 @@ class PowerCurve(Result):
         return "\n".join(lines)
 
 
-class PowerArguments(MeasureOptions, total=False):
-    """The arguments of `power` on which the kind of its result does not depend."""
+if TYPE_CHECKING:
 
-    test: AnyTest
-    lens: AnyLens
-    level: float
-    n_datasets: int
-    n_sets: int
-    n_resamples: int
-    rng: Rng
-    n_jobs: int
+    class PowerOrCurve(Power, PowerCurve):
+        """To type checkers both: which of the two a result is depends on `n`."""
+
+else:
+    PowerOrCurve = Power | PowerCurve
 
 
-@overload
-def power(
-    p: FuturePredictions,
-    alternative: GivenAlternative = None,
-    n: int | None = None,
-    **arguments: Unpack[PowerArguments],
-) -> Power: ...
-@overload
-def power(
-    p: FuturePredictions, alternative: GivenAlternative, n: Sequence[int], **arguments: Unpack[PowerArguments]
-) -> PowerCurve: ...
 def power(
     p: FuturePredictions,
     alternative: GivenAlternative = None,
@@ -161,8 +146,8 @@ def power(
     n_resamples: int = RESAMPLES,
     rng: Rng = None,
     n_jobs: int = 1,
-    **options: Any,
-) -> Power | PowerCurve:
+    **options: Unpack[MeasureOptions],
+) -> PowerOrCurve:
     """Return how often a test rejects calibration at a level if an alternative is true.
 
     Parameters
@@ -171,21 +156,18 @@ def power(
         The predictions, or a pilot of them; outcomes in a `Sample` or in `Predictions` are not looked at. With a
         generator of `calibstat.generators`, `n` is needed.
     alternative : str, mapping, generator, callable or array_like
-        What is true: ``"temperature=1.4"`` or ``{"temperature": 1.4, "shift": 0.3}`` (the logit of the true probability
-        is the prediction's logit divided by the temperature plus the shift: a temperature above 1 means
-        over-confidence, a shift above 0 that events are more frequent than predicted (`generators.shift` moves the
-        predictions, so its sign is the opposite one); of more than two classes the probabilities are proportional to
-        v**(1 / temperature), and there is no shift); a generator, whose calibration curve it is; a function of the
-        predictions as the lens shows them, shape (m,) or (n, K), that returns the true probabilities; or these
-        themselves, one for each row of `p` (rows with the same prediction get the mean of theirs) or each distinct
-        prediction of a `Sample`. Default: for a generator itself.
+        What is true: ``"temperature=1.4"`` or ``{"temperature": 1.4, "shift": 0.3}``, by which the logit of the true
+        probability is the prediction's logit divided by the temperature plus the shift (a shift above 0: events more
+        frequent than predicted; of more than two classes there is none); a generator, whose calibration curve it is; a
+        function of the predictions as the lens shows them, shape (m,) or (n, K), that returns the true probabilities;
+        or these themselves, one for each row of `p` (rows with the same prediction get the mean of theirs) or each
+        distinct prediction of a `Sample`. Default: for a generator itself.
     n : int or sequence of int, optional
         Rows of a data set. None: the given predictions, fixed. A number: rows drawn with replacement from the pilot, or
         from the generator, anew in each of `n_sets` sets of rows. A sequence: a curve.
     test : str, measure, function
         A measure, the exact `calibration_test`; a classical test by its function or name: "cox" (its joint test),
-        "spiegelhalter", "hosmer_lemeshow", "t_cal", "kolmogorov_smirnov" and "kuiper_limit" (the limits of Brownian
-        motion; "ks" and "kuiper" are the exact tests by these measures), "calibration_belt",
+        "spiegelhalter", "hosmer_lemeshow", "t_cal", "kolmogorov_smirnov", "kuiper_limit", "calibration_belt" or
         "kernel_calibration_test"; or a function of a `Sample` (of `Predictions` for lens "canonical") that returns a
         p-value or a result with one.
     lens : str or Lens, optional
@@ -204,20 +186,12 @@ def power(
     Returns
     -------
     Power or PowerCurve
-        The latter for several `n`.
+        The latter for several `n`. Nothing depends on observed outcomes.
 
     Raises
     ------
     ValueError
         If predictions, alternative or an argument are not as described, or the test has a result on no data set.
-
-    Notes
-    -----
-    Given the predictions, the distribution of the statistic under calibration is drawn once and the data sets under the
-    alternative are judged by it; nothing depends on observed outcomes. The same `rng` gives the same random words for
-    every alternative, so that powers of two alternatives or two `n` differ by less than their limits say.
-    `power_of_fixed` in `calibstat.planning.power` compares many tests and alternatives on the same data sets.
-    A test that does not draw, such as `cox`, takes its time for every data set.
 
     Examples
     --------
@@ -238,14 +212,21 @@ def power(
     if n is None:
         if is_generator(p):
             raise ValueError("expected n, the number of rows of a data set, for a generator; found None")
-        return power_with(fixed_test(p, draws=draws, **asked), as_alternative(alternative), n_datasets, level)
+        fixed = fixed_test(p, draws=draws, **asked)
+        return cast("PowerOrCurve", power_with(fixed, as_alternative(alternative), n_datasets, level))
     rows = future_rows(p, alternative)
     if np.ndim(n) == 0:
-        return power_at(rows, check_rows(n), draws, asked, n_datasets, n_sets, level)
+        return cast("PowerOrCurve", power_at(rows, check_rows(n), draws, asked, n_datasets, n_sets, level))
+    points = tuple(power_at(rows, each, draws, asked, n_datasets, n_sets, level) for each in _numbers(n))
+    return cast("PowerOrCurve", PowerCurve(points))
+
+
+def _numbers(n: int | Sequence[int]) -> list[int]:
+    """Return several numbers of rows, ascending."""
     numbers = sorted({check_rows(each) for each in np.asarray(n).ravel().tolist()})
     if not numbers:
         raise ValueError("expected at least one number of rows, found none")
-    return PowerCurve(tuple(power_at(rows, each, draws, asked, n_datasets, n_sets, level) for each in numbers))
+    return numbers
 
 
 def power_of_fixed(

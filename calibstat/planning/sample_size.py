@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SETS = 8  # sets of rows for each number of rows that is tried
-DATASETS = 1000
 RESAMPLES = 999
 ROUNDING = 1e-15  # of a distance from calibration
 WIDTHS = 16  # sets of rows for the width of an interval
@@ -91,6 +91,35 @@ class SampleSize(Result):
         return text
 
 
+@dataclass(frozen=True)
+class Simulated:
+    """The effort of simulation for each number of rows that is tried, and the largest of these numbers."""
+
+    n_datasets: int = 1000
+    n_sets: int | None = None
+    n_resamples: int | None = None
+    most: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        check_whole("most", self.most, 2)
+        check_whole("n_datasets", self.n_datasets)
+        if self.n_sets is not None:
+            check_whole("n_sets", self.n_sets)
+
+    def draws(self, rng: Rng, n_jobs: int) -> Draws:
+        """Return the draws under calibration."""
+        return Draws.of(rng, RESAMPLES if self.n_resamples is None else self.n_resamples, n_jobs)
+
+
+class OptionsOfPlans(OptionsBesideWidth, total=False):
+    """The options of a plan: of its measure, and how much is simulated."""
+
+    n_datasets: int
+    n_sets: int | None
+    n_resamples: int | None
+    most: int
+
+
 def sample_size(
     p: FuturePredictions,
     alternative: GivenAlternative = None,
@@ -104,13 +133,9 @@ def sample_size(
     confidence_level: float = 0.95,
     proxy_share: float | None = None,
     proxy_rows: int | None = None,
-    n_datasets: int = DATASETS,
-    n_sets: int | None = None,
-    n_resamples: int | None = None,
-    most: int = 1_000_000,
     rng: Rng = None,
     n_jobs: int = 1,
-    **options: Unpack[OptionsBesideWidth],
+    **options: Unpack[OptionsOfPlans],
 ) -> SampleSize | PrecisionSize:
     """Return how many rows a test needs to find an alternative, or an interval needs for its width.
 
@@ -135,9 +160,8 @@ def sample_size(
     confidence_level : float
         The confidence level of the interval.
     proxy_share : float, optional
-        The share of the noise that a judge leaves, at least 0: `share` of an interval with `proxy` of 50 to 100 labels
-        of a pilot. Above 1, as pilots find of useless judges, it takes more labels than without one. With it labels are
-        returned, for an interval with `proxy` of this width; `of` is a norm of residuals such as "ks" or "ece".
+        The share of the noise that a judge leaves, at least 0: `rows.share` of an interval with a judge and 50 to 100
+        labels of a pilot. Then labels beside the judge are returned; `of` is a norm of residuals such as "ks" or "ece".
     proxy_rows : int, optional
         The rows with an answer of the judge, labelled or not; needed with `proxy_share`.
     n_datasets, n_sets, n_resamples : int, optional
@@ -156,25 +180,8 @@ def sample_size(
     Raises
     ------
     ValueError
-        If an argument is not as described, the alternative is calibration, or `most` rows are not enough, or fewer
-        rows have an answer of the judge than labels are needed without it.
-
-    Notes
-    -----
-    Of a test: a first guess from two moments of the residuals, then some five numbers of rows with simulated power, and
-    the answer from a line through them on the probit scale of the power against sqrt(n). How exact it is, is in the
-    study `planning`. Rows of data sets are drawn anew, so the power is an average over future predictions.
-
-    By precision: (1 - φ) / (φ SE²) rows for O/E, φ the mean outcome probability, SE = arsinh(width / 2) / 1.96 that
-    of log(O/E) if O/E is 1; and I00 / (SE² (I00 I11 - I01²)) rows for the slope, SE = width / 3.92, I the information
-    of one row on intercept and slope. These are asymptotic. The honest interval of a measure: the mean width over
-    simulated data sets, about a power of n.
-
-    With `proxy_share` the labels for this width without a judge are found first. Then the labels beside a judge are
-    those at which the score bound of one fixed sum is as wide, if the judge leaves this share of the variance of
-    residuals: no judge makes half the width less than about 3.9 / labels.
-
-    The number of rows for a test and the number for an interval answer different questions and can differ widely.
+        If an argument is not as described, the alternative is calibration, `most` rows are not enough, or fewer rows
+        have an answer of the judge than labels are needed without it.
 
     References
     ----------
@@ -184,39 +191,26 @@ def sample_size(
     Examples
     --------
     >>> import calibstat as cs
-    >>> import numpy as np
-    >>> p = np.linspace(0.05, 0.95, 500)
+    >>> y, p = cs.generators.calibrated().sample(500, rng=1)
     >>> cs.sample_size(p, width=0.2, of="o/e").n
-    386
-    >>> 170 < cs.sample_size(p, "shift=0.5", test="ks", rng=1).n < 200
-    True
+    399
     """
-    with options_of(sample_size, options):
-        check_options(test if width is None else of, options)
-    draws = Draws.of(rng, RESAMPLES if n_resamples is None else n_resamples, n_jobs)
-    check_whole("most", most, 2)
-    check_whole("n_datasets", n_datasets)
-    if n_sets is not None:
-        check_whole("n_sets", n_sets)
-    if proxy_share is not None:
-        need_proxy_plan(proxy_share, proxy_rows, width, of, options)
-    elif proxy_rows is not None:
-        raise ValueError(
-            f"expected proxy_share, the share of the noise that a judge leaves, with proxy_rows={proxy_rows}"
-        )
+    names = [each.name for each in fields(Simulated)]
+    settings = {name: value for name, value in options.items() if name not in names}
+    with options_of(sample_size, settings, names):
+        check_options(test if width is None else of, settings)
+    simulated = Simulated(**{name: value for name, value in options.items() if name in names})  # type: ignore[arg-type]
+    draws = simulated.draws(rng, n_jobs)
+    need_proxy_plan(proxy_share, proxy_rows, width, of, settings)
     if width is None:
         rows = future_rows(p, alternative)
-        asked = {"test": test, "lens": lens, "options": options}
-        return _of_test(rows, power, level, draws, asked, n_datasets, n_sets or SETS, most)
+        asked = {"test": test, "lens": lens, "options": settings}
+        return _of_test(rows, power, level, draws, asked, simulated)
     if not isinstance(width, int | float | np.number) or not 0 < width < np.inf:
         raise ValueError(f"expected width positive and finite, found {short(width)}")
     check_level("confidence_level", confidence_level)
     rows = future_rows(p, "temperature=1" if alternative is None and not is_generator(p) else alternative)
-    if isinstance(of, str) and of in FORMULAS:
-        if options:
-            raise ValueError(f"expected no options for {of!r}, found {short(options)}")
-        return size_by_formula(rows, draws, of, float(width), confidence_level, lens)
-    size = size_by_simulation(rows, draws, of, float(width), confidence_level, lens, n_sets or WIDTHS, most, options)
+    size = _of_width(rows, draws, of, float(width), confidence_level, lens, simulated, settings)
     if proxy_share is None or proxy_rows is None:
         return size
     predictions, truth = rows.pilot(draws.key)
@@ -224,15 +218,27 @@ def sample_size(
     return with_judge(size, proxy_share, proxy_rows, pilot.residual_variance(truth))
 
 
-def _of_test(
+def _of_width(
     rows: FutureRows,
-    power: float,
-    level: float,
     draws: Draws,
-    asked: dict[str, Any],
-    n_datasets: int,
-    n_sets: int,
-    most: int,
+    of: str | Measure | type[Measure],
+    width: float,
+    confidence_level: float,
+    lens: AnyLens,
+    simulated: Simulated,
+    options: Mapping[str, Any],
+) -> PrecisionSize:
+    """Return the rows with which an interval has this width."""
+    if not isinstance(of, str) or of not in FORMULAS:
+        n_sets, most = simulated.n_sets or WIDTHS, simulated.most
+        return size_by_simulation(rows, draws, of, width, confidence_level, lens, n_sets, most, options)
+    if options:
+        raise ValueError(f"expected no options for {of!r}, found {short(options)}")
+    return size_by_formula(rows, draws, of, width, confidence_level, lens)
+
+
+def _of_test(
+    rows: FutureRows, power: float, level: float, draws: Draws, asked: dict[str, Any], simulated: Simulated
 ) -> SampleSize:
     """Return the rows with which a test has this power."""
     check_level("power", power)
@@ -250,17 +256,18 @@ def _of_test(
         n = math.ceil(root**2)
         if n not in powers:
             fresh = replace(draws, key=planned_key(draws.key, len(powers)))  # other rows each time
-            powers[n] = power_at(rows, n, fresh, asked, n_datasets, n_sets, level)
+            powers[n] = power_at(rows, n, fresh, asked, simulated.n_datasets, simulated.n_sets or SETS, level)
         return PowerPoint(root, round(powers[n].power * powers[n].n_datasets), powers[n].n_datasets)
 
     start = max(math.sqrt(noncentrality(power, level) / told), math.sqrt(2))
-    root, _ = solve_power(at, start, math.sqrt(most), power, level)
+    root, _ = solve_power(at, start, math.sqrt(simulated.most), power, level)
     curve = PowerCurve(tuple(powers[n] for n in sorted(powers)))
     if np.isinf(root):
         best = max(curve.points, key=lambda point: point.power)
         raise ValueError(
             f"expected an alternative that the test with {best.test} finds with probability {power:g} in at most "
-            f"{most} rows, found {rows.alternative.words} with power {settled(best.power):.2g} at n = {best.n}"
+            f"{simulated.most} rows, found {rows.alternative.words} with power {settled(best.power):.2g} at n = "
+            f"{best.n}"
         )
     return SampleSize(
         n=math.ceil(root**2),

@@ -47,30 +47,12 @@ def _plot(audits: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[C
     ax.axvline(1 if rare else 0, color="black", linewidth=1, zorder=1)
     if shown.size > 1:
         ax.axhline(0.5, color=".6", linewidth=0.8)
-    size = 6.0 if len(audits) == 1 else 4.5
-    for k, (each, model, (plain, strong)) in enumerate(zip(audits, models, hues, strict=True)):
+    for k, (each, model, hue) in enumerate(zip(audits, models, hues, strict=True)):
         place = np.arange(shown.size) + 0.7 * ((k + 0.5) / len(audits) - 0.5)
-        far = each.pvalue_adjusted[shown] <= each.level
-        for these, marker, hue, what in (
-            (~far, "o", plain, f"adjusted p > {each.level:g}"),
-            (far, "D", strong, f"adjusted p ≤ {each.level:g}"),
-        ):
-            g, y = shown[these], place[these]
-            at, low, high = _ratios(each) if rare else [100 * ends for ends in (each.error, each.low, each.high)]
-            ax.hlines(y, low[g], high[g], color=hue, linewidth=2.5, alpha=0.45)
-            label = f"{model}, {what}".removeprefix(", ")
-            if g.size:
-                style = {**POINT, "marker": marker, "markersize": size, "color": hue}
-                ax.plot(at[g], y, label=label, **style)
+        _draw_errors(each, model, hue, ax, shown, place, size=6.0 if len(audits) == 1 else 4.5, rare=rare)
         for g, y in zip(shown, place, strict=True):
-            _beside(
-                ax,
-                P_AT,
-                float(y),
-                f"{settled(each.pvalue_adjusted[g]):.2g}",
-                plain if len(audits) > 1 else None,
-                "left",
-            )
+            p = f"{settled(each.pvalue_adjusted[g]):.2g}"
+            _beside(ax, P_AT, float(y), p, hue[0] if len(audits) > 1 else None, "left")
     for y, g in enumerate(shown):
         _beside(ax, ROWS_AT, y, f"{first.rows[g]:,}", None, "right")
     _beside(ax, ROWS_AT, -0.75, "rows", None, "right")
@@ -89,6 +71,28 @@ def _plot(audits: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[C
         _logarithmic(ax)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=1, fontsize="small", frameon=False)
     return ax
+
+
+def _draw_errors(
+    audit: Audit,
+    model: str,
+    hue: tuple[Color, Color],
+    ax: Axes,
+    shown: np.ndarray,
+    place: np.ndarray,
+    *,
+    size: float,
+    rare: bool,
+) -> None:
+    """Draw the error of each group with its interval, significant groups by another mark."""
+    at, low, high = _ratios(audit) if rare else [100 * ends for ends in (audit.error, audit.low, audit.high)]
+    far = audit.pvalue_adjusted[shown] <= audit.level
+    for these, marker, color, sign in ((~far, "o", hue[0], ">"), (far, "D", hue[1], "≤")):
+        g, y = shown[these], place[these]
+        ax.hlines(y, low[g], high[g], color=color, linewidth=2.5, alpha=0.45)
+        label = f"{model}, adjusted p {sign} {audit.level:g}".removeprefix(", ")
+        if g.size:
+            ax.plot(at[g], y, label=label, **{**POINT, "marker": marker, "markersize": size, "color": color})
 
 
 def _ratios(audit: Audit) -> list[np.ndarray]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first
-from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability
+from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.plots.reliability_axes import (
     HEIGHT,
@@ -54,13 +54,8 @@ def plot_class_wise_diagrams(of_classes: ClassWiseReliability, ax: Axes | None, 
     highest = max(diagram.count.max() for diagram in diagrams)
     entries: dict[str, Any] = {}
     for diagram, title, panel in zip(diagrams, titles, grid.flat, strict=False):
-        strip = strip_within(panel)
         set_limits(panel, diagrams, deviation, within=True)
-        plot_bins(diagram, panel, deviation, size=0.6)
-        rows_strip(diagram, strip, highest)
-        panel.tick_params(labelsize="x-small", labelbottom=False, labelleft=panel in grid[:, 0])
-        strip.tick_params(axis="y", labelleft=panel in grid[:, 0], labelsize="xx-small")
-        panel.set_title(title, fontsize="x-small", pad=3, parse_math=False)
+        _draw_class(diagram, panel, title, deviation, highest, in_first_column=panel in grid[:, 0])
         handles, labels = panel.get_legend_handles_labels()
         entries = dict(zip(labels, handles, strict=True)) | entries
     for spare in grid.flat[shown.size :]:
@@ -79,13 +74,32 @@ def plot_class_wise_diagrams(of_classes: ClassWiseReliability, ax: Axes | None, 
     above = first.transAxes + ScaledTranslation(0, 0.14 * lines + 0.1, figure.dpi_scale_trans)
     place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (middle, 1), "bbox_transform": above}
     named_legend(figure, [*entries.values()], [*entries], title=heading, ncols=min(across, 3), **place, **TIGHT)
+    _label_both_axes(grid[-1, 0], middle, centre, vertical_label(deviation))
+    return first
+
+
+def _draw_class(
+    diagram: Reliability, panel: Axes, title: str, deviation: bool, highest: float, *, in_first_column: bool
+) -> None:
+    """Draw the diagram of one class, with a strip of rows below that goes up to `highest`."""
+    strip = strip_within(panel)
+    plot_bins(diagram, panel, deviation, size=0.6)
+    rows_strip(diagram, strip, highest)
+    panel.tick_params(labelsize="x-small", labelbottom=False, labelleft=in_first_column)
+    strip.tick_params(axis="y", labelleft=in_first_column, labelsize="xx-small")
+    panel.set_title(title, fontsize="x-small", pad=3, parse_math=False)
+
+
+def _label_both_axes(corner: Axes, middle: float, centre: float, vertical: str) -> None:
+    """Write once what all panels have on their axes: below and to the left of the panel in the corner."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure = cast("Figure", corner.figure)
     below = ScaledTranslation(0, -0.42, figure.dpi_scale_trans)
     beside = ScaledTranslation(-0.58, 0, figure.dpi_scale_trans)
-    corner: Axes = grid[-1, 0]
     text: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "medium"}
     figure.text(middle, 0, "Predicted probability", transform=corner.transAxes + below, **text)
-    figure.text(0, centre, vertical_label(deviation), rotation=90, transform=corner.transAxes + beside, **text)
-    return first
+    figure.text(0, centre, vertical, rotation=90, transform=corner.transAxes + beside, **text)
 
 
 def plot_class_wise_test(test: CalibrationTestResult, ax: Axes | None) -> Axes:

@@ -10,7 +10,7 @@ from calibstat.classical.validation_result import Validation
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.calibration_test_results import CalibrationTestResult
-from calibstat.inference.comparing.comparison_results import Comparison
+from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.decision_loss_curve import DecisionLossCurve
 from calibstat.inference.estimate import MeasureDetail
@@ -95,16 +95,14 @@ def plot(
     result : Result
         What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt`,
         `sharpness`, `validate`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; a `Monitor`,
-        a `ModelsMonitor`, a `BrierMonitor` or the status of one; or a sequence of intervals or a mapping from name to
-        interval, drawn below each other; or a mapping from name to what `sharpness` or `audit` returned, drawn beside
-        each other on the same scale, or to what `reliability` (of binary outcomes), `net_benefit` or `decision_loss`
-        returned, drawn in the same axes; or a mapping of results of `sharpness`, `reliability` and `detail`, of
-        different kinds or of details, drawn beside each other with the same ends of their axes; or the table of a
-        study of one question, which `study.run` returned, also if it was read back from a file.
+        a `ModelsMonitor`, a `BrierMonitor` or the status of one; or the table of a study of one question, which
+        `study.run` returned, also if it was read back from a file. Or several: a sequence of intervals or a mapping
+        from name to interval, drawn below each other; a mapping from name to what `sharpness` or `audit` returned,
+        drawn beside each other on the same scale, or to what `reliability` (of binary outcomes), `net_benefit` or
+        `decision_loss` returned, drawn in the same axes; or a mapping of results of `sharpness`, `reliability` and
+        `detail`, of different kinds or of details, drawn beside each other with the same ends of their axes.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
-        panel below, in given axes along their lower edge; a monitor has the gap below its evidence, and in given axes
-        the evidence alone (of several models against the first). Four classes need axes with ``projection="3d"``.
+        Where to draw; by default a new figure. Four classes need axes with ``projection="3d"``.
     deviation : bool
         For a binary or class-wise reliability diagram, or the detail of `smooth_ece`: draw frequency minus mean
         prediction, which shows small differences better.
@@ -123,37 +121,13 @@ def plot(
     TypeError
         If the result is none of these.
     ValueError
-        If the classes of a reliability diagram on the simplex are neither three nor four, or the given axes are flat
-        for four or not flat for three; if axes are given for a class-wise diagram, a mapping of diagrams or the table
-        of a study, which need several; if `deviation` is asked of another result; if a monitor has no period; if a data
-        frame is not the table of one question.
+        If there is no picture of this result with these arguments, such as one of five classes on the simplex, in
+        given axes of several diagrams, with `deviation` of another result, or of a monitor without a period.
 
     Notes
     -----
     Nothing is computed from data and nothing is drawn at random, so a plot shows exactly the numbers of its result.
     The colours stay apart for colour-blind readers. Global settings of matplotlib do not change.
-
-    Of an audit all rows are drawn first and then the groups with the smallest p-values, at most 40 in all; audits of
-    several models need the same groups.
-
-    A reliability diagram states the expected calibration error over its bins, with its interval if the result has one.
-    Points outside a consistency band are diamonds of another colour. Of the CORP curve, flat pieces of fewer than 10
-    rows (or 1% of real-valued weights) at either end are not drawn: the few rows with the smallest predictions are
-    often all without the event, and the curve would begin at 0. Several models in one diagram have their own colours
-    and marks, no bands, and marks that are full where the point is outside the band of its model.
-
-    What `validate` returned is drawn as `rms::val.prob` does: the flexible curve with its pointwise band, lowess, the
-    rows with and without the event in 50 bins of predictions, and in a new figure the numbers, by the names that
-    `val.prob` gives them. If no prediction is above 1/2 the axes end at the next tenth above the largest.
-
-    Three classes are the corners of a triangle, four the corners of a tetrahedron, and each cell of predictions is an
-    arrow from its mean prediction to the frequencies observed in it [1]_; the percentages along each edge of the
-    triangle count the corner that they rise to. The tetrahedron turns with the mouse wherever matplotlib is
-    interactive: in a window, or in a notebook under ``%matplotlib widget``.
-
-    References
-    ----------
-    .. [1] Vaicenavicius et al. (2019), Evaluating model calibration in classification, AISTATS. arXiv:1902.06977
 
     Examples
     --------

@@ -165,21 +165,13 @@ def choose(
     Notes
     -----
     A map that refuses the rows, such as one that takes logarithms of a 0, is left out, and the result gives its reason.
-    Fits that do not converge are judged as they are.
-
-    A standard error of a difference: per row of the differences d of two losses its square is the mean variance of d
-    within folds, plus cv (n - 1) / (n - cv) times the mean over the rows of the variance of d between repeats, divided
-    by n. The second part allows for rows that the fits of several folds share; without it such standard errors are too
-    small by up to the root of 2 where two maps come close. It is derived for folds of equal size and fits in which rows
-    add up, and tested for Platt scaling of a calibrated model. The scores are of maps fitted to n - n / cv rows, and
-    the smallest of several means promises too much: measure the chosen map on other rows.
+    Measure the chosen map on other rows: the smallest of several means promises too much.
 
     Cost: repeats times cv fits of each map.
 
     References
     ----------
-    One standard error: Breiman, Friedman, Olshen, Stone 1984, Classification and regression trees, section 3.4.3;
-    variance within folds: Bayle, Bayle, Janson, Mackey 2020, arXiv:2007.12671.
+    One standard error: Breiman, Friedman, Olshen, Stone 1984, Classification and regression trees, section 3.4.3.
 
     Examples
     --------
@@ -188,8 +180,6 @@ def choose(
     >>> found = cs.recalibration.choose(p, y, rng=1)
     >>> found.recalibrator
     PlattScaling()
-    >>> [name for name, noise in zip(found.names, found.within_noise, strict=True) if not noise]
-    ['HistogramBinning()', 'InterceptUpdate()', 'Unchanged()']
     >>> found.recalibrator.fit(p, y).predict_proba([0.9]).round(2)
     array([0.76])
     """

@@ -130,9 +130,6 @@ class HistogramBinning(Recalibrator):
         self.bootstrap = bootstrap
         self.rng = rng
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        return self._fit_weighted(prob, label, None)
-
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         if weight is not None and self.bootstrap:
             raise ValueError(NO_WEIGHTS.format("HistogramBinning", "bootstrap draws rows that count the same"))

@@ -61,9 +61,6 @@ class InterceptUpdate(Recalibrator):
     def __init__(self, *, clip: float | None = None) -> None:
         self.clip = clip
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        return self._fit_weighted(prob, label, None)
-
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         prob, classes = clipped(prob, self.clip), prob.shape[1]
         check_possible(prob, label)

@@ -46,9 +46,6 @@ class IsotonicRegression(Recalibrator):
     interval_method = "mirror"
     knots_: list[tuple[np.ndarray, np.ndarray]]
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        return self._fit_weighted(prob, label, None)
-
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         part = None if weight is None else counted(weight, label.size)
         samples = [Sample.from_rows(label == k, prob[:, k], part) for k in columns_of(prob.shape[1])]

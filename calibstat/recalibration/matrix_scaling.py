@@ -63,9 +63,6 @@ class MatrixScaling(Recalibrator):
         self.regularisation = regularisation
         self.clip = clip
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        return self._fit_weighted(prob, label, None)
-
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         classes = prob.shape[1]
         if not 0 <= self.regularisation < np.inf:

@@ -43,9 +43,6 @@ class MeanReplacement(Recalibrator):
 
     confidence_: float
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        return self._fit_weighted(prob, label, None)
-
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         self.confidence_ = float(np.average(prob.argmax(axis=1) == label, weights=weight))
         return None

@@ -66,9 +66,6 @@ class PlattScaling(Recalibrator):
     def __init__(self, *, clip: float | None = None) -> None:
         self.clip = clip
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        return self._fit_weighted(prob, label, None)
-
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         logits = _logits(prob, self.clip, self)
         classes = columns_of(prob.shape[1])

@@ -134,9 +134,6 @@ class PriorShift(Recalibrator):
             y = [0 if labels is None else labels[0]] * len(to_numpy(p, "y_prob"))
         return super().fit(p, y, sample_weight, labels=labels, pos_label=pos_label)
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        return self._fit_weighted(prob, label, None)
-
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         classes = prob.shape[1]
         if (self.sampling_rate is None) == (self.train_prevalence is None):

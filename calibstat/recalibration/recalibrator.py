@@ -202,7 +202,7 @@ class Recalibrator(Parametrised, InWords):
 
         The rows may be the caller's own and are not written to.
         """
-        raise NotImplementedError
+        return self._fit_weighted(prob, label, None)
 
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         """Do the same with the positive weights of the rows, shape (n,), or None; by default weights are refused."""

@@ -108,9 +108,6 @@ class TemperatureScaling(Recalibrator):
         self.search = search
         self.clip = clip
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        return self._fit_weighted(prob, label, None)
-
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         options, prob = dict(self.options or {}), clipped(prob, self.clip)
         if self.objective == "log_loss" and options:

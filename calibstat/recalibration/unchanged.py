@@ -31,9 +31,6 @@ class Unchanged(Recalibrator):
     array([0.5])
     """
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        return None
-
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         return None
 

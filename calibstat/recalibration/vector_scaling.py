@@ -62,9 +62,6 @@ class VectorScaling(Recalibrator):
     def __init__(self, *, clip: float | None = None) -> None:
         self.clip = clip
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        return self._fit_weighted(prob, label, None)
-
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         logs, times = finite_logs(prob, self.clip, self), counted(weight, label.size)
         if 2 * prob.shape[1] > MOST_CURVED:

@@ -83,9 +83,6 @@ class VennAbers(Recalibrator):
             return np.column_stack((1 - if_so, if_not)), np.column_stack((1 - if_not, if_so))
         return if_not.reshape(given.shape), if_so.reshape(given.shape)
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        return self._fit_weighted(prob, label, None)
-
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         unit = 0 if weight is None else max(int(np.frexp(weight.max())[1]), 0)  # a power of 2, of large weights
         part = None if weight is None else np.ldexp(weight, -unit)

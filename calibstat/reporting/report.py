@@ -14,7 +14,7 @@ from calibstat.bounds.curves.curve_shapes import Shape, shape_of
 from calibstat.data import lenses
 from calibstat.data.checked_rows import AboutRows, Data, Models, models_of, named
 from calibstat.data.checks import check_level, check_switch
-from calibstat.data.groups import GivenGroups, Groups
+from calibstat.data.groups import GivenGroups, Groups, given_groups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
 from calibstat.data.numbered_labels import as_labels
@@ -27,13 +27,13 @@ from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.calibration_tests import calibration_test
-from calibstat.inference.comparing.compare import compare
-from calibstat.inference.comparing.comparison_results import Comparison
+from calibstat.inference.compare import compare
+from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.designs.design import Design
 from calibstat.inference.designs.design_of import design_of
-from calibstat.inference.designs.question import question_of_all
+from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.inference.power.detectable_effect import detectable_effect
 from calibstat.output.wording import describe_data, number_of
 from calibstat.recalibration.recalibrator import Recalibrator
@@ -256,7 +256,7 @@ class _Asked:
             raise ValueError(
                 f"expected rows of outcomes and predictions with {next(iter(self.given))}=, found a Sample"
             )
-        check_row_names(self.rows.rows.y_true, self.by, ("y_true", "by"))
+        check_row_names(self.rows.rows.y_true, given_groups(self.by).given, ("y_true", "by"))
 
     def of_models(self) -> dict[str, ModelReport]:
         """Ask everything about each model; an error names one of several."""

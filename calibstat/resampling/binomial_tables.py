@@ -51,31 +51,8 @@ def _fill_tables(
             start[j + 1] = start[j]
             guide_start[j + 1] = guide_start[j]
             continue
-        n = count[j]
-        p = chance[j]
-        mode = min(math.floor((n + 1.0) * p), n)
-        odds = p / (1.0 - p) if p < 1.0 else 0.0
-        below = 0  # values below the mode
-        mass = 1.0
-        while p < 1.0 and below < mode and below < most[j] - 1 and mass > SMALLEST:
-            mass *= (mode - below) / (odds * (n - mode + below + 1.0))
-            below += 1
         s = start[j]
-        least = mode - below
-        cdf[s + below] = 1.0
-        mass = 1.0
-        for k in range(below - 1, -1, -1):
-            mass *= (least + k + 1.0) / (odds * (n - least - k))
-            cdf[s + k] = mass
-        size = below + 1
-        mass = 1.0
-        while size < most[j] and least + size <= n and mass > SMALLEST:
-            mass *= odds * (n - least - size + 1.0) / (least + size)
-            cdf[s + size] = mass
-            size += 1
-        for k in range(1, size):
-            cdf[s + k] += cdf[s + k - 1]
-        low[j] = int(least)
+        low[j], size = _fill_distribution(count[j], chance[j], cdf[s : s + most[j]])
         start[j + 1] = s + size
         bits[j] = 1
         while 2 ** bits[j] < size:
@@ -88,3 +65,33 @@ def _fill_tables(
                 k += 1
             guide[g + i] = k
         guide_start[j + 1] = g + places
+
+
+@jit
+def _fill_distribution(n: float, p: float, cdf: np.ndarray) -> tuple[int, int]:
+    """Fill in the cumulative distribution of Binomial(n, p), in units of the probability of its mode.
+
+    Return the lowest value in it and the number of its values, at most as many as there is room for.
+    """
+    mode = min(math.floor((n + 1.0) * p), n)
+    odds = p / (1.0 - p) if p < 1.0 else 0.0
+    below = 0  # values below the mode
+    mass = 1.0
+    while p < 1.0 and below < mode and below < cdf.size - 1 and mass > SMALLEST:
+        mass *= (mode - below) / (odds * (n - mode + below + 1.0))
+        below += 1
+    least = mode - below
+    cdf[below] = 1.0
+    mass = 1.0
+    for k in range(below - 1, -1, -1):
+        mass *= (least + k + 1.0) / (odds * (n - least - k))
+        cdf[k] = mass
+    size = below + 1
+    mass = 1.0
+    while size < cdf.size and least + size <= n and mass > SMALLEST:
+        mass *= odds * (n - least - size + 1.0) / (least + size)
+        cdf[size] = mass
+        size += 1
+    for k in range(1, size):
+        cdf[k] += cdf[k - 1]
+    return int(least), size

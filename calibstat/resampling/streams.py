@@ -116,23 +116,29 @@ def _stirling_tail(k: float) -> float:
 
 
 @jit
+def _binomial_by_inversion(u: float, n: float, p: float) -> float:
+    """Return the quantile of Binomial(n, p) at u, by adding up probabilities from 0."""
+    odds = p / (1.0 - p)
+    mass = math.exp(n * math.log1p(-p))
+    k = 0.0
+    while u > mass and k < n:
+        u -= mass
+        k += 1.0
+        mass *= odds * (n - k + 1.0) / k
+    return k
+
+
+@jit
 def binomial(state: np.ndarray, n: float, p: float) -> float:
     """Draw from Binomial(n, p): by inversion if the mean is small, else by BTRS (Hörmann 1993)."""
     if p > 0.5:
         return n - binomial(state, n, 1.0 - p)
     if n <= 0.0 or p <= 0.0:
         return 0.0
+    if n * p < 10.0:
+        return _binomial_by_inversion(next_uniform(state), n, p)
     q = 1.0 - p
     odds = p / q
-    if n * p < 10.0:
-        mass = math.exp(n * math.log1p(-p))
-        u = next_uniform(state)
-        k = 0.0
-        while u > mass and k < n:
-            u -= mass
-            k += 1.0
-            mass *= odds * (n - k + 1.0) / k
-        return k
     spread = math.sqrt(n * p * q)
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * p

@@ -46,102 +46,48 @@ def run(
     Parameters
     ----------
     question : {"size", "power", "coverage", "comparison", "bias", "consistency", "ranking"}
-        - "size": how often does `calibration_test` reject calibrated predictions? Methods: "labels" (default), "both".
-        - "power": how often does it reject? Same methods.
-        - "coverage": how often does `confidence_interval` cover the true value, how wide is it, on which side does
-          it miss? Methods: "honest" (default), "percentile", "basic", "bca".
-        - "comparison": how often does `compare` find a difference between two models, and does its interval cover the
-          true one, which is the truth of the first less that of the second? Methods: "bootstrap" (default), "swap".
-        - "bias": mean, bias, sd and root mean squared error of the estimate. Method: "plug-in".
-        - "consistency": the order at which an error vanishes, minus the slope of its logarithm on log n. An estimate is
-          inconsistent for a `target` to which it does not tend; the order of its "rmse" is then near 0. Methods: which
-          error, "rmse" (default), "sd", "bias".
-        - "ranking": how far do measures agree on the order of models? Rank correlations of two measures, and of a
-          measure with its true values. Methods: "spearman" (default), "kendall". Give one measure several times, with
-          other bins, and see how stable its order is.
+        How often `calibration_test` rejects calibrated predictions, or any; how often `confidence_interval` covers the
+        true value; how often `compare` finds a difference; bias and sd of an estimate; at which order in n an error
+        vanishes; how far measures agree on the order of models.
     generators : mapping from label to generator
-        Entries of `calibstat.generators`, or whatever else has ``sample(n, rng)``, ``truth(measure, **options)``,
-        ``is_calibrated`` and a `repr` that says all. A generator of several models on the same rows is made by
-        `calibstat.generators.models`; any other one has a ``sample(n, rng)`` that returns outcomes and a mapping from
-        name to predictions, and ``models``, a mapping from name to a generator that says the truth of the model.
-        "comparison" and "ranking" need several models, "bias" and "consistency" take them, too.
-        Where no true values are needed, as for "power", "bias" and "ranking", a plain function of n and a
-        `numpy.random.Generator` will do, if there is no `store`: it returns outcomes and predictions, or outcomes and a
-        mapping from name to predictions.
+        Entries of `calibstat.generators`; objects with ``sample(n, rng)``, ``truth(measure, **options)``,
+        ``is_calibrated`` and a `repr` that says all; or, where no true values are needed, functions of n and a
+        `numpy.random.Generator`, that return outcomes and predictions. "comparison" and "ranking" need several models.
     n : int or sequence of int
         Rows in each data set.
     measures : sequence, or mapping from label
-        Names; (name, options), where of generators of several classes the options may hold ``lens`` and ``reduce``;
-        measures such as ``calibstat.measures.ECE(n_bins=5)``; or functions of (y, p), outcomes and predictions, of
-        (prob, label) for several classes, or what else `calibstat.measure` takes. A function that is not registered
-        with ``plugs_in=True`` has no true value. With a `store` it needs a name: no lambda.
-        All measures and methods see the same data sets and the same resampling seeds.
+        Names, (name, options), measures, or functions of (y, p), of (prob, label) for several classes. All of them and
+        all methods see the same data sets and the same resampling seeds.
     methods : sequence of str, optional
-        See `question`.
+        Default: the first of the question.
     replicates : int
         Data sets for each generator and n.
     seed : int
         With the generator's label, n and the number of the replicate, and nothing else, it fixes the data.
     n_resamples : int
-        As for `calibration_test` and `confidence_interval`. The size can be as large as the level only if
-        ``level * (n_resamples + 1)`` is whole; for a two-sided test, half of it.
+        As for `calibration_test` and `confidence_interval`.
     level : float, optional
         Of tests, by default 0.05, or of confidence, by default 0.95.
     target : as one of `measures`, or "distance", optional
-        Of "bias", "consistency" and "ranking": the one true value against which the estimates of all measures are held,
-        such as ``("ece", {"n_bins": None})``, the error without bins, ``"lower_distance"``, or ``"distance"``, which is
-        that of `calibstat.generators.Generator.distance`. By default the true value of each measure itself.
-    same_rows : bool, default True
-        Of "ranking": whether the models of each generator, which are judged on the same rows, are put in order. If
-        False, each generator is one model, such as that of another site, with rows of its own, and all are put in
-        order.
+        Of "bias", "consistency" and "ranking": the one true value against which all estimates are held.
+    same_rows : bool
+        Of "ranking": False for generators of one model each, with rows of its own.
     store : path, optional
-        A folder for finished data sets, written in batches at most 2 seconds apart (or as long as one data set takes)
-        and 1000 data sets long. The same call with the same store goes on where it was stopped, in whatever way, and
-        returns the same table. Needs pyarrow.
+        A folder for finished data sets, with which the same call goes on where it was stopped. Needs pyarrow.
     n_jobs : int, optional
-        Processes; by default 1, or what ``joblib.parallel_config`` says, which also chooses threads or a cluster. The
-        numbers do not depend on it. Other processes do not know measures registered in a notebook.
+        Processes; by default 1, or what ``joblib.parallel_config`` says. The numbers do not depend on it.
 
     Returns
     -------
     pandas.DataFrame
-        One row for each generator, n, measure and method. Columns: question, generator, model (for "bias" and
-        "consistency" if a generator has several; of a generator of one its label), n, measure, method, level (for tests
-        and intervals), replicates, target (if there is one), and
-
-        - "size", "power": rejections, rate, and low and high, the exact 95% limits of the rate (Clopper, Pearson);
-        - "coverage": truth (its mean, where it is that over the cells which each data set makes), covered, rate, low,
-          high, missed_below (samples in which the true value lies below the interval, which claims too large an error),
-          missed_above, refused (samples that an interval refuses, such as too few events, which miss nothing; the
-          following are of the others), floored (samples whose high end is what a calibrated model would show),
-          mean_width, mean_estimate, sd_estimate;
-        - "comparison": truth; rejections, rate, low and high as above; missed_below, missed_above and mean_width, nan
-          for "swap";
-        - "bias": truth (nan if not known), mean, bias, sd, rmse, and each with its standard error in mean_se, bias_se,
-          sd_se, rmse_se; and q05, q50 and q95, quantiles of the estimates;
-        - "consistency": one row for all n, of which n is the largest and n_from the smallest; truth, order and
-          order_se, nan where an error is within two standard errors of 0, or the truth is not known; and the error
-          itself at each n, without its sign, with its standard error, such as error_100 and error_100_se;
-        - "ranking": one row for the models of a generator ("all" where ``same_rows=False``) and each pair of measures;
-          against (a second measure, "its truth", or "the target"), models (their number), undefined (replicates in
-          which a measure ties all models, or the truth does), and the mean correlation of the others with
-          correlation_se.
+        One row for each generator, n, measure and method. The page on studies says which columns a question has.
 
     Raises
     ------
     ValueError
-        If an argument is unknown, a measure has no interval by one of the methods, a generator in a study of size is
-        not calibrated, or the store holds another study, is damaged, or another process writes to it.
-        Nothing has then been run.
+        If an argument is not as above, or the store holds another study. Nothing has then been run.
     NotImplementedError
         If a generator has no true value of a measure, for "coverage" and "comparison".
-
-    Warns
-    -----
-    RuntimeWarning
-        If a file in the store is damaged; its data sets are computed again. If a generator does not know a true value,
-        for "bias", "consistency" and "ranking"; what is held against it is nan.
 
     Examples
     --------
@@ -151,62 +97,28 @@ def run(
     >>> print(result[["generator", "n", "measure", "method", "replicates"]].to_string(index=False))
     generator  n measure method  replicates
       uniform 50     ece labels          20
-
-    Which measure puts three models on the same rows in the right order?
-
-    >>> steps = {f"T = {t}": {"temperature": t} for t in (1, 1.5, 2)}
-    >>> families = {"temperatures": cs.generators.models(cs.generators.calibrated(), steps)}
-    >>> found = cs.study.run("ranking", families, 300, ["ece", "smooth_ce"], replicates=100, seed=1)
-    >>> print(found[["generator", "measure", "against", "models", "correlation"]].round(2).to_string(index=False))
-       generator   measure   against  models  correlation
-    temperatures       ece its truth       3         0.92
-    temperatures smooth_ce its truth       3         0.97
-    temperatures       ece smooth_ce       3         0.94
     """
+
     import pandas as pd
 
     if not isinstance(question, str) or question not in QUESTIONS:
         raise ValueError(f"expected a question, one of {', '.join(QUESTIONS)}; found {short(question)}")
     kind = QUESTIONS[question]
-    if methods is not None and (isinstance(methods, str) or not isinstance(methods, Sequence)):
-        raise ValueError(f"expected a sequence of methods, found {short(methods)}")
-    chosen = kind.method_choices[:1] if methods is None else tuple(methods)
-    for method in chosen:
-        if method not in kind.method_choices:
-            allowed = ", ".join(map(repr, kind.method_choices))
-            raise ValueError(f"expected a method of question {question!r}, one of {allowed}; found {method!r}")
-    several = isinstance(n, Sequence | np.ndarray) and not isinstance(n, str | bytes) and np.ndim(n) > 0
-    rows: list[Any] = list(n) if several else [n]  # type: ignore[arg-type]
-    for k in rows:
-        check_whole("n", k)
-    check_whole("seed", seed, 0)
-    if not is_whole(replicates):
-        raise ValueError(f"expected at least 1 replicate, found {short(replicates)}")
-    check_whole("n_resamples", n_resamples)
-    if level is not None:
-        check_level("level", level)
-    if n_jobs is not None:
-        check_jobs(n_jobs)
+    chosen, rows = _chosen_methods(kind, methods), _numbers_of_rows(n)
+    _check_numbers(seed, replicates, n_resamples, level, n_jobs)
     if not isinstance(generators, Mapping):
         raise ValueError(f"expected generators, a mapping from label to generator, found {short(generators)}")
     generators = {label: _as_generator(label, generator, store) for label, generator in generators.items()}
     named = asked_measures(measures)
-    given: dict[str, Any] = {} if target is None else {"target": _target(target)}
-    if not isinstance(same_rows, bool):
-        raise ValueError(f"expected same_rows True or False, found {short(same_rows)}")
-    given |= {} if same_rows else {"same_rows": False}
-    for name in given:
-        takes = [each for each, asked in QUESTIONS.items() if name in {field.name for field in fields(asked)}]
-        if question not in takes:
-            raise ValueError(f"expected {name} only of question {', '.join(takes)}; found it of {question!r}")
+    given = _further(question, target, same_rows)
     for what, entries in (("generator", generators), ("n", rows), ("measure", named), ("method", chosen)):
         if not len(entries):
             raise ValueError(f"expected at least one {what}, found none")
     query = kind(
         generators=generators,
-        n=[int(k) for k in rows],
+        n=rows,
         measures=named,
-        methods=list(chosen),
+        methods=chosen,
         replicates=int(replicates),
         n_resamples=n_resamples,
         level=kind.default_level if level is None else level,
@@ -218,6 +130,58 @@ def run(
         warnings.warn(query.note, RuntimeWarning, stacklevel=2)
     for trial in _trials(query.generators):
         query.attempt(trial)  # raises before the run if the question cannot be answered
+    return pd.DataFrame(query.rows(_answers(query, seed, store, n_jobs)))
+
+
+def _chosen_methods(kind: type[Question], methods: object) -> list[str]:
+    """Return the methods asked for, by default the first that a question has."""
+    if methods is None:
+        return list(kind.method_choices[:1])
+    if isinstance(methods, str) or not isinstance(methods, Sequence):
+        raise ValueError(f"expected a sequence of methods, found {short(methods)}")
+    for method in methods:
+        if method not in kind.method_choices:
+            allowed = ", ".join(map(repr, kind.method_choices))
+            raise ValueError(f"expected a method of question {kind.name!r}, one of {allowed}; found {method!r}")
+    return list(methods)
+
+
+def _numbers_of_rows(n: Any) -> list[int]:
+    """Return the numbers of rows as a list."""
+    several = isinstance(n, Sequence | np.ndarray) and not isinstance(n, str | bytes) and np.ndim(n) > 0
+    rows = list(n) if several else [n]
+    for k in rows:
+        check_whole("n", k)
+    return [int(k) for k in rows]
+
+
+def _check_numbers(seed: object, replicates: object, n_resamples: object, level: Any, n_jobs: int | None) -> None:
+    """Raise unless the numbers of a study are what they have to be."""
+    check_whole("seed", seed, 0)
+    if not is_whole(replicates):
+        raise ValueError(f"expected at least 1 replicate, found {short(replicates)}")
+    check_whole("n_resamples", n_resamples)
+    if level is not None:
+        check_level("level", level)
+    if n_jobs is not None:
+        check_jobs(n_jobs)
+
+
+def _further(question: str, target: object, same_rows: object) -> dict[str, Any]:
+    """Return the arguments that only some questions take; raise if this one does not take those that are given."""
+    given: dict[str, Any] = {} if target is None else {"target": _target(target)}
+    if not isinstance(same_rows, bool):
+        raise ValueError(f"expected same_rows True or False, found {short(same_rows)}")
+    given |= {} if same_rows else {"same_rows": False}
+    for name in given:
+        takes = [each for each, asked in QUESTIONS.items() if name in {field.name for field in fields(asked)}]
+        if question not in takes:
+            raise ValueError(f"expected {name} only of question {', '.join(takes)}; found it of {question!r}")
+    return given
+
+
+def _answers(query: Question, seed: int, store: str | Path | None, n_jobs: int | None) -> Any:
+    """Return the answers of all cells of a grid, those that the store has from there."""
     kept = None if store is None else Store(store, _description(query, seed), query.columns)
     cells = Cells(
         query.groups,
@@ -230,8 +194,7 @@ def run(
         query.modules,
     )
     with nullcontext() if kept is None else kept.locked():
-        answers = compute(cells, kept, n_jobs, question)
-    return pd.DataFrame(query.rows(answers))
+        return compute(cells, kept, n_jobs, query.name)
 
 
 def _as_generator(label: str, generator: Any, store: Any) -> Any:

@@ -122,9 +122,6 @@ class Study:
         are files for a study that takes some, `options` what is set, as values or as text.
         Return the table and what was written.
         """
-        import shlex
-
-        import matplotlib.pyplot as plt
         import pandas as pd
 
         if data and not self.takes_data:
@@ -135,6 +132,19 @@ class Study:
         store = out / "stores" / name
         if store.exists() and not resume:
             raise ValueError(f"expected no earlier run in {store}: resume it with --resume, or delete it")
+        grids = self._checked_grids(quick, store, n_jobs)
+        tables = [run(**grid, seed=self.seed, store=store / str(i), n_jobs=n_jobs) for i, grid in enumerate(grids)]
+        if self.table is not None:
+            given: dict[str, Any] = {"data": list(data)} if self.takes_data else {}
+            given |= {"store": store / "table"} if self.takes_store else {}
+            given |= {"options": values} if self.options else {}
+            tables.append(self.table(quick=quick, n_jobs=n_jobs, **given))
+        table = pd.concat(tables, ignore_index=True)
+        command = self._command(quick, data, {each: values[each] for each in options})
+        return table, self._write(table, out, name, command)
+
+    def _checked_grids(self, quick: bool, store: Path, n_jobs: int | None) -> Sequence[Mapping[str, Any]]:
+        """Return the grids; raise unless there is something to run, and all are arguments of `calibstat.study.run`."""
         grids = self.grids(quick)
         if not isinstance(grids, Sequence) or not all(isinstance(grid, Mapping) for grid in grids):
             raise ValueError(f"expected a list of grids from grids(quick={quick}), found {short(grids)}")
@@ -146,16 +156,22 @@ class Study:
             except TypeError as error:
                 found = str(error).rpartition("got ")[2]
                 raise ValueError(f"expected arguments of calibstat.study.run in grid {i}, found {found}") from error
-        tables = [run(**grid, seed=self.seed, store=store / str(i), n_jobs=n_jobs) for i, grid in enumerate(grids)]
-        if self.table is not None:
-            given: dict[str, Any] = {"data": list(data)} if self.takes_data else {}
-            given |= {"store": store / "table"} if self.takes_store else {}
-            given |= {"options": values} if self.options else {}
-            tables.append(self.table(quick=quick, n_jobs=n_jobs, **given))
-        table = pd.concat(tables, ignore_index=True)
+        return grids
+
+    def _command(self, quick: bool, data: Sequence[Path], options: Mapping[str, Any]) -> str:
+        """Return the command that makes the same table."""
+        import shlex
+
         command = f"calibstat study {shlex.quote(self.called)}"
         command += " --quick" * quick + "".join(f" --data {shlex.quote(each.name)}" for each in data)
-        command += "".join(f" --set {shlex.quote(f'{each}={_as_text(values[each])}')}" for each in options)
+        return command + "".join(
+            f" --set {shlex.quote(f'{name}={_as_text(value)}')}" for name, value in options.items()
+        )
+
+    def _write(self, table: pd.DataFrame, out: Path, name: str, command: str) -> list[Path]:
+        """Write the table, its pages and its pictures, all of them or none; return their paths."""
+        import matplotlib.pyplot as plt
+
         facts = {"seed": self.seed, "version": version("calibstat"), "date": datetime.date.today().isoformat()}
         written = [Path("results") / f"{name}.csv"]
         load_backend()
@@ -170,7 +186,7 @@ class Study:
                 written.append(Path("figures") / f"{name}{'_' * bool(ending)}{ending}.png")
                 save_picture(figure, draft / written[-1], draft / written[0])
                 plt.close(figure)
-        return table, [out / path for path in written]
+        return [out / path for path in written]
 
 
 def _as_text(value: object) -> str:

@@ -47,7 +47,7 @@ for group in result.found[:5]:
 # Mend it, and look again
 # -----------------------
 models = {"line": p, "curve": logit(f"{line} + I(years**2)", women[fitted]).fit(disp=False).predict(rest)}
-both = cs.audit(rest.affair, models, rest[["age", "years"]], depth=1, rng=1)
+both = cs.audit(rest.affair, models, cs.Groups(rest[["age", "years"]], depth=1), rng=1)
 cs.plot(both)
 
 # %%

@@ -55,9 +55,10 @@ def test_all_predictions_pooled(seed, chance):
 
 def test_corners_inside_of_parts_are_needed(monkeypatch):
     """Planted fault: parts are pooled and never cut."""
-    source = largest_gain.py_func
-    faulty = dict(source.__globals__, max=lambda *_: -np.inf)
-    monkeypatch.setattr(isotonic_gain, "largest_gain", type(source)(source.__code__, faulty))
+    source, cut = largest_gain.py_func, isotonic_gain._cut.py_func
+    uncut = type(cut)(cut.__code__, dict(cut.__globals__, max=lambda *_: -np.inf))
+    faulty = type(source)(source.__code__, dict(source.__globals__, _cut=uncut))
+    monkeypatch.setattr(isotonic_gain, "largest_gain", faulty)
     random = np.random.default_rng(3)
     value = np.sort(random.random(500))
     positives = (random.random(500) < value).astype(float)

@@ -81,7 +81,7 @@ def test_values_of_large_gains_are_left_out(levels):
         random = np.random.default_rng(seed)
         sample = Sample.from_rows(random.integers(0, 2, 12), np.append(random.random(10), [0, 1]))
         value, count, positives = sample.arrays
-        found, _ = isotonic_interval._best(value, *(positives, count - positives) * 2, 16, *levels, 0.4)
+        found, _ = isotonic_interval._best(value, *(positives, count - positives) * 2, np.arange(17) / 16, *levels, 0.4)
         assert found == pytest.approx(every_value(sample, 16, *levels, 0.4), abs=1e-9)
 
 
@@ -93,7 +93,7 @@ def test_the_slope_is_the_best_one(positives):
     counts, level, bounds = (ones, count - ones) * 2, 1.0, []
     skew = (level * SCORE.k / (2 * SCORE.z)) ** 2
     for slope in np.geomspace(0.5 / np.sqrt(count.sum() + skew), 0.5 / np.sqrt(skew), 500):
-        total, _ = isotonic_interval._best(value, *counts, 64, -1.0, level, SCORE.z * slope)
+        total, _ = isotonic_interval._best(value, *counts, np.arange(65) / 64, -1.0, level, SCORE.z * slope)
         bounds.append(total + level * SCORE.k / 2 + SCORE.z * (slope * skew + 0.25 / slope))
     found = isotonic_interval._highest(value, *counts, 64, np.array([level]), SCORE.z, SCORE.k)
     assert min(bounds) - 1e-4 <= found <= min(bounds) * (1 + 1e-4)

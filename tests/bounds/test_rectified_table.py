@@ -69,10 +69,10 @@ def test_without_guesses_the_bounds_are_those_of_the_labels_alone():
     y, p, _ = data()
     for measure in ("ks", "kuiper", "kernel_ce", "smooth_ce", "two_bin_ce"):
         result = cs.confidence_interval(y, p, judge=cs.Judge(np.full(300, 0.5)), measure=measure, rng=1)
-        assert result.estimate == pytest.approx(result.labels_only.estimate)
+        assert result.estimate == pytest.approx(result.rows.labels_only.estimate)
         of_square = 0.01 if measure == "kernel_ce" else 1e-9  # its square is centred over all rows
-        assert result.high == pytest.approx(result.labels_only.high, rel=of_square)
-        assert result.low == pytest.approx(result.labels_only.low, abs=0.02)
+        assert result.high == pytest.approx(result.rows.labels_only.high, rel=of_square)
+        assert result.low == pytest.approx(result.rows.labels_only.low, abs=0.02)
 
 
 def test_known_chances_have_one_centre_and_larger_parts():

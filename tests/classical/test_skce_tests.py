@@ -71,7 +71,7 @@ def test_two_classes_need_no_pairs_of_rows(n, digits, options, monkeypatch):
     drawn = np.vstack((np.zeros(n, np.uint8), rng.integers(0, 2, (99, n), np.uint8)))
     arguments = kernel_arguments("laplace", options.get("distance", "total_variation"), options["bandwidth"])
     prob, residual = columns(predictions.prob), residuals(predictions.prob, predictions.label)
-    agreeing = matched_sums(prob, residual, drawn, n, *arguments)
+    agreeing = matched_sums(prob, residual, drawn, n, arguments)
     monkeypatch.setattr(measures.skce, "matched_sums", None)
     found = signed_sums(predictions, np.packbits(drawn, axis=1), arguments)
     assert found == pytest.approx(2 * agreeing - agreeing[0], rel=1e-11, abs=1e-12 * n)
@@ -85,7 +85,7 @@ def test_for_even_odds_the_random_signs_are_exact():
     observed = [skce(prob, label, statistic="U") for label in every.astype(int)]
     residual = (np.eye(2)[every[37]] - prob).T.copy()
     h = all_pairs(prob, every[37].astype(int))
-    null = 2 * matched_sums(prob.T.copy(), residual, every, 7, *kernel_arguments("laplace", "total_variation", 1.0))
+    null = 2 * matched_sums(prob.T.copy(), residual, every, 7, kernel_arguments("laplace", "total_variation", 1.0))
     assert np.sort((null - h.sum() / 2) / 21) == pytest.approx(np.sort(observed), abs=1e-14)
 
 

@@ -12,7 +12,7 @@ from calibstat.cli.saved_audits import save_audits
 def test_all_models_are_written(tmp_path):
     y, p = cs.generators.temperature(2).sample(90, rng=1)
     groups = pd.DataFrame({"=site": np.where(np.arange(90) % 2, "+a", "b")})
-    found = cs.audit(y, {"p": p, "q": p**2}, groups, min_rows=10, rng=1, n_resamples=99)
+    found = cs.audit(y, {"p": p, "q": p**2}, cs.Groups(groups, min_rows=10), rng=1, n_resamples=99)
     paths = save_audits(found, tmp_path)
     assert [path.name for path in paths] == ["groups.csv", "groups.png", "groups.json"]
     table = pd.read_csv(tmp_path / "groups.csv")

@@ -92,19 +92,24 @@ def test_folds_are_held_by_data(name):
 
 @pytest.mark.parametrize("name", sorted({*ASKED, *SEVERAL} - {*TAKE_FOLDS.split(", ")}))
 def test_other_functions_name_those_that_take_folds(name):
-    rows = TWO if name == "summarize" else P
-    with pytest.raises((TypeError, ValueError), match=f"of predictions out of fold {TAKE_FOLDS} take folds="):
-        getattr(cs, name)(Y, rows, **ASKED.get(name, SEVERAL.get(name))[1], folds=FOLDS)
+    ask, rows, beside = getattr(cs, name), TWO if name == "summarize" else P, ASKED.get(name, SEVERAL.get(name))[1]
+    why = f"because {ask.because}" if ask.because else f"which takes none; {TAKE_FOLDS} do"
+    with pytest.raises(ValueError, match=f"expected rows without folds= for {name}, {why}; found one"):
+        ask(Y, rows, **beside, folds=FOLDS)
     data = cs.Models(Y, rows, folds=FOLDS) if name == "summarize" else cs.Data(Y, rows, folds=FOLDS)
-    with pytest.raises(ValueError, match=f"without folds= for {name}, which takes none: {TAKE_FOLDS} do; found one"):
-        getattr(cs, name)(data, **ASKED.get(name, SEVERAL.get(name))[1])
+    with pytest.raises(ValueError, match=f"expected rows without folds= for {name}, {why}; found one"):
+        ask(data, **beside)
 
 
-@pytest.mark.parametrize("lens", [None, "top_label", "class_wise", "canonical", cs.lenses.one_class(1)])
+@pytest.mark.parametrize("lens", [None, *cs.LENSES, cs.lenses.one_class(1)])
 def test_each_lens_shows_what_it_shows_of_rows(lens):
-    data, asked = cs.Data(LABEL, PROB), {"measure": "brier", "reduce": "mean" if lens == "class_wise" else None}
-    expected = cs.estimate(LABEL, PROB, lens=lens, **asked)
-    assert cs.estimate(data.through(lens), **asked) == cs.estimate(cs.Data(LABEL, PROB, lens=lens), **asked) == expected
+    data, asked = cs.Data(LABEL, PROB), {"measure": "brier"}
+    expected = np.array(cs.estimate(LABEL, PROB, lens=lens, **asked)).tolist()
+    held = cs.Data(LABEL, PROB, lens=lens)
+    for rows, beside in ((data.through(lens), None), (held, None), (held, lens), (data, lens)):
+        assert np.array(cs.estimate(rows, lens=beside, **asked)).tolist() == expected
+    models = cs.estimate(cs.Models(LABEL, {"a": PROB}), lens=lens, **asked)
+    assert np.array(models["a"]).tolist() == expected
     assert data.lens is None
 
 
@@ -118,16 +123,24 @@ def test_samples_and_predictions_are_data(form):
     ("ask", "found"),
     [
         (lambda data: cs.estimate(data, P), "expected cs.Data alone, found y_prob= beside it"),
-        (lambda data: cs.estimate(data, lens="top_label"), "found lens= beside it; give it to cs.Data"),
+        (
+            lambda data: cs.estimate(cs.Data(LABEL, PROB, lens="canonical"), lens="top_label"),
+            "expected one lens, found lens=top_label beside cs.Data with lens=canonical",
+        ),
+        (lambda data: cs.estimate(data, lens=CLUSTER), r"expected a lens, one of .*; found ndarray of shape \(120,\)"),
+        (lambda data: cs.calibration_test(cs.Data(Y, P, folds=FOLDS), lens="top_label"), "of one event.*found lens="),
         (lambda data: cs.estimate(data, sample_weight=W), "found sample_weight="),
         (lambda data: cs.calibration_test(data, cluster=CLUSTER), "found cluster="),
         (lambda data: cs.cox(data, labels=[0, 1], held_out=True), "found labels="),
         (lambda data: cs.report(data, pos_label=1), "found pos_label="),
         (lambda data: cs.compare(data), "expected y_prob, a mapping from name to predictions .*, found Data"),
         (lambda data: cs.summarize(cs.Models(Y, TWO), TWO), "expected cs.Models alone, found y_prob="),
-        (lambda data: cs.cox(cs.Data(Y, P, sample_weight=W)), "cs.Data without sample_weight= for cox"),
-        (lambda data: cs.cox(cs.Data(Y, P, cluster=CLUSTER)), "cs.Data without cluster= for cox"),
-        (lambda data: cs.gce_family(cs.Data(LABEL, PROB, lens="top_label")), "cs.Data without lens= for gce_family"),
+        (lambda data: cs.cox(cs.Data(Y, P, sample_weight=W)), "expected rows without sample_weight= for cox"),
+        (lambda data: cs.cox(cs.Data(Y, P, cluster=CLUSTER)), "expected rows without cluster= for cox"),
+        (
+            lambda data: cs.gce_family(cs.Data(LABEL, PROB, lens="top_label")),
+            "expected rows without lens= for gce_family, which takes none; found one",
+        ),
         (lambda data: cs.Models(Y, P), "expected y_prob, a mapping from name to predictions"),
         (lambda data: cs.Models(Y, {"a": P, "b": P + 2}), r"expected a probability .* \(of 'b'\)"),
         (lambda data: cs.Data(Y, P, cluster=[1, 2]), r"expected one cluster a row, shape \(120,\)"),

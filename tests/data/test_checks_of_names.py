@@ -2,12 +2,16 @@
 
 import inspect
 import re
-from functools import partial
+from functools import partial, wraps
+from typing import Unpack
 
 import pytest
 
 import calibstat as cs
+from calibstat.data.checked_rows import AboutRows
 from calibstat.data.checks import arguments_of, options_of
+from calibstat.inference.designs.question_of_rows import WORDS, question
+from calibstat.measures.measure_options import RowsAndOptions
 
 Y, P = [0, 1, 1, 0], [0.2, 0.6, 0.7, 0.4]
 TWO = {"a": P, "b": P}
@@ -42,10 +46,8 @@ def test_a_misspelt_argument_is_named_beside_those_of_the_function(ask, found):
     ("ask", "found"),
     [
         (lambda: cs.validate(Y, P, lense="top_label"), "arguments of validate .*did you mean 'lens'"),
-        (
-            lambda: cs.hosmer_lemeshow(Y, P, sample_weight=P),
-            "arguments of hosmer_lemeshow .*'sample_weight'; estimate, calib",
-        ),
+        (lambda: cs.hosmer_lemeshow(Y, P, sample_weigh=P), r"arguments of hosmer_lemeshow \(y_true, y_prob, .*weigh'"),
+        (lambda: cs.expected_calibration_error(Y, P, sample_weigh=P), "did you mean 'sample_weight'"),
         (lambda: cs.summarize(Y, TWO, refrence="a"), "arguments of summarize .*did you mean 'reference'"),
         (lambda: cs.report(Y, P, titel="a"), "arguments of report .*did you mean 'title'"),
     ],
@@ -60,8 +62,13 @@ def test_an_option_unknown_further_down_is_not_blamed_on_the_function():
         with options_of(ask, options):
             return cs.estimate(Y, P, nbins=3)
 
-    with pytest.raises(ValueError, match="arguments of estimate"):
-        ask(other=1)
+    @question()
+    def verb(rows: cs.Data, /, **options: Unpack[RowsAndOptions]) -> float:
+        return cs.estimate(Y, P, nbins=3)
+
+    for asked in (ask, partial(verb, Y, P)):
+        with pytest.raises(ValueError, match="arguments of estimate"):
+            asked(other=1)
 
 
 def verbs():
@@ -109,7 +116,8 @@ def unanswered(ask, names):
 @pytest.mark.parametrize("name", verbs())
 def test_every_argument_is_answered_if_a_letter_is_left_out(name):
     given = GIVEN | FIRST.get(name, set())
-    names = [each for each in arguments_of(verbs()[name]) if len(each) > 1 and each not in given]
+    names = [*arguments_of(verbs()[name]), *(word for word in WORDS if word in getattr(verbs()[name], "takes", ()))]
+    names = [each for each in names if len(each) > 1 and each not in given]
     assert unanswered(CALLS.get(name, partial(verbs()[name], Y, P)), names) == []
 
 
@@ -120,9 +128,33 @@ def test_an_argument_that_is_not_answered_is_found():
     assert [wrong for wrong, _ in unanswered(ask, ["rng"])] == ["ng", "rg", "rn"]
 
 
-def test_nothing_wraps_a_function():
+QUESTION = {"__wrapped__", "__signature__", "takes", "because"}
+
+
+def wrapped(functions):
+    """The functions that are wrapped by something other than the one decorator of questions, or by it twice."""
+    return [
+        name
+        for name, each in functions.items()
+        if vars(each).keys() not in (set(), QUESTION) or vars(vars(each).get("__wrapped__", unanswered))
+    ]
+
+
+def test_questions_alone_are_wrapped_and_once():
     assert len(verbs()) >= 28
-    assert [name for name, each in verbs().items() if vars(each)] == []
+    assert wrapped(verbs()) == []
+
+
+def test_a_function_that_is_wrapped_otherwise_or_twice_is_found():
+    def ask(rows: cs.Data, /, *, measure: str = "ece", **about: Unpack[AboutRows]) -> float:
+        return 1.0
+
+    once = question("cluster")(ask)
+    assert wrapped({"plain": ask, "once": once}) == []
+    assert wrapped({"otherwise": wraps(ask)(lambda rows: 1), "twice": wraps(once)(lambda rows: 1)}) == [
+        "otherwise",
+        "twice",
+    ]
 
 
 @pytest.mark.parametrize("several", [["ece", "brier"], ("ece",), {"ece"}])

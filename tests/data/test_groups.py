@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibstat.data import groups
-from calibstat.data.groups import as_groups
+from calibstat.data.groups import Groups, as_groups, given_groups
 
 FRAME = pd.DataFrame({"sex": ["man", "woman"] * 4, "age": [20, 20, 30, 30, 40, 40, 50, 50], "one": 1})
 PLAIN = {"depth": 1, "min_rows": 1, "n_quantiles": 2}
 
 
 def made(groups, n=8, depth=2, min_rows=1, n_quantiles=2):
-    return as_groups(groups, n, depth=depth, min_rows=min_rows, n_quantiles=n_quantiles)
+    return as_groups(Groups(groups, depth=depth, min_rows=min_rows, n_quantiles=n_quantiles), n)
 
 
 def rows_of(found):
@@ -170,7 +170,7 @@ KIND = np.arange(12) // 2
 def test_membership_does_not_hang_on_the_order_of_groups():
     names = sorted(GIVEN)
     numbers = {
-        tuple(as_groups({name: GIVEN[name] for name in order}, 12, **PLAIN).membership(KIND).tolist())
+        tuple(as_groups(Groups({name: GIVEN[name] for name in order}), 12).membership(KIND).tolist())
         for order in permutations(names)
     }
     assert len(numbers) == 1
@@ -179,8 +179,8 @@ def test_membership_does_not_hang_on_the_order_of_groups():
 def test_membership_goes_with_the_rows():
     """Rows in another order have the same numbers, also where groups hold rows of the same kinds."""
     order = np.random.default_rng(1).permutation(12)
-    moved = as_groups({name: mask[order] for name, mask in GIVEN.items()}, 12, **PLAIN)
-    first = as_groups(GIVEN, 12, **PLAIN).membership(KIND)
+    moved = as_groups(Groups({name: mask[order] for name, mask in GIVEN.items()}), 12)
+    first = as_groups(Groups(GIVEN), 12).membership(KIND)
     assert moved.membership(KIND[order]).tolist() == first[order].tolist()
     assert len(set(first.tolist())) == len({tuple(mask[i] for mask in GIVEN.values()) for i in range(12)})
 
@@ -188,11 +188,9 @@ def test_membership_goes_with_the_rows():
 def test_membership_of_sets_of_rows():
     """Each set once, with its rows counted: the same numbers as of the rows."""
     masks = [np.array([True, False, True]), np.array([False, False, True])]
-    sets = as_groups({"a": masks[0], "b": masks[1]}, 3, **PLAIN)
+    sets = as_groups(Groups({"a": masks[0], "b": masks[1]}), 3)
     of, kind, number = np.array([0, 0, 1, 2, 2]), np.array([0, 1, 1, 0, 2]), np.array([2, 1, 3, 1, 4])
-    rows = as_groups(
-        {"a": masks[0][np.repeat(of, number)], "b": masks[1][np.repeat(of, number)]}, number.sum(), **PLAIN
-    )
+    rows = as_groups(Groups({"a": masks[0][np.repeat(of, number)], "b": masks[1][np.repeat(of, number)]}), number.sum())
     wanted = rows.membership(np.repeat(kind, number))
     assert sets.membership(kind, number, of)[np.repeat(of, number)].tolist() == wanted.tolist()
 
@@ -222,3 +220,22 @@ def test_more_levels_or_masks_than_can_be_tested_are_refused(monkeypatch):
     assert len(made(names[1:], n=100, depth=1).names) == 101
     with pytest.raises(ValueError, match=r"at most 100 groups, found 101 masks; give fewer of them"):
         made(np.ones((2, 101), bool), n=2)
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ({"depth": 0}, "expected depth to be a whole number of at least 1, found 0"),
+        ({"min_rows": 2.5}, "expected min_rows to be a whole number of at least 1, found 2.5"),
+        ({"n_quantiles": 1}, "expected n_quantiles to be a whole number of at least 2, found 1"),
+    ],
+)
+def test_numbers_of_groups_are_checked_where_they_are_said(said, found):
+    with pytest.raises(ValueError, match=found):
+        Groups(GIVEN, **said)
+
+
+def test_groups_that_are_given_bare_have_the_usual_numbers():
+    assert repr(given_groups({"a": [True, False]})) == "Groups(dict of length 1, depth=2, min_rows=30, n_quantiles=4)"
+    said = Groups(GIVEN, depth=3)
+    assert given_groups(said) is said

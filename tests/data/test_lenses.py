@@ -148,9 +148,10 @@ def test_names():
     assert lenses.top_k(4)(four).names == ("most likely", "second", "third", "4th", "other")
     assert str(lenses.top_k(2)) == "top_k(2)"
     assert str(lenses.groups(((0, 2), (1,)))) == "groups([[0, 2], [1]])"
-    assert [str(lens) for lens in cs.LENSES.values()] == list(cs.LENSES) == ["top_label", "class_wise", "canonical"]
+    assert [str(lens) for lens in cs.LENSES.values()] == list(cs.LENSES) == NAMES
 
 
+NAMES = ["top_label", "class_wise", "class_wise_mean", "class_wise_max", "canonical"]
 EVERY = {
     "top_label": ("ece", "most likely class"),
     "canonical": ("brier", "every class is observed"),
@@ -214,6 +215,30 @@ def test_two_classes_through_a_lens():
     """The most likely of two is not outcome 1."""
     assert cs.estimate([0, 1, 1], [0.25, 0.75, 0.25], lens="top_label", n_bins=1) == pytest.approx(0.75 - 2 / 3)
     assert cs.estimate([0, 1, 1], [0.25, 0.75, 0.25], n_bins=1) == pytest.approx(2 / 3 - 1.25 / 3)
+
+
+@pytest.mark.parametrize("how", ["mean", "max"])
+def test_the_mean_and_the_largest_of_all_classes_are_lenses(how):
+    """Of the numbers of single classes, whichever of both ways the lens is named by."""
+    each = cs.estimate(LABEL, PROB, lens="class_wise")
+    assert each.tolist() == [cs.estimate(LABEL, PROB, lens=lenses.one_class(k)) for k in range(3)]
+    lens = getattr(cs.lenses.class_wise, how)
+    for given_lens in (lens, f"class_wise_{how}"):
+        found = cs.estimate(LABEL, PROB, lens=given_lens)
+        assert found == pytest.approx(getattr(np, how)(each))
+    assert lens == cs.LENSES[f"class_wise_{how}"] != cs.LENSES["class_wise"]
+    assert (str(lens), lens.reduce, cs.lenses.class_wise.reduce) == (f"class_wise_{how}", how, None)
+    assert lens.hypothesis == lenses.canonical.hypothesis
+    test = cs.calibration_test(LABEL, PROB, lens=lens, n_resamples=9, rng=1)
+    assert (str(test.lens), test.classes) == (f"lens class_wise, {how} over 3 classes", None)
+    assert str(test.lens) in str(test)
+    assert repr(cs.Data(LABEL, PROB, lens=lens)) == "Data(4 rows, 3 classes)"
+
+
+@pytest.mark.parametrize("lens", ["class_wise_mean", "class_wise_max"])
+def test_a_lens_of_all_classes_is_none_of_vectors(lens):
+    with pytest.raises(ValueError, match=r"expected a lens that shows whole vectors .* found lens class_wise"):
+        cs.estimate(LABEL, PROB, lens=lens, measure="canonical_ce")
 
 
 def test_weights_through_lenses():
@@ -330,5 +355,5 @@ def test_lenses_that_do_not_fit():
 
 @pytest.mark.parametrize("lens", ["top", "groups", 3, lenses.groups, ["top_label"], {}])
 def test_unknown_lenses(lens):
-    with pytest.raises(ValueError, match="expected a lens, one of top_label, class_wise, canonical or made by"):
+    with pytest.raises(ValueError, match=f"expected a lens, one of {', '.join(NAMES)} or made by"):
         cs.estimate(LABEL, PROB, lens=lens)

@@ -15,20 +15,19 @@ WORDS = ["bad", "ok"] * 10
 
 
 @pytest.mark.parametrize("y", [WORDS, [1, 2] * 10])
-def test_functions_without_pos_label_name_labels_alone(y):
+def test_monitors_name_pos_label_as_all_functions(y):
     two = cs.ModelsMonitor(["a", "b"])
     for ask in (
         lambda: cs.Monitor().update(y, P, period=1),
         lambda: cs.Monitor().summarize(y, P),
         lambda: cs.BrierMonitor().update(y, P, P, period=1),
         lambda: two.update(y, {"a": P, "b": P}, period=1),
+        lambda: cs.estimate(y, P),
     ):
-        with pytest.raises(ValueError, match=r"name both, the positive one last, .*labels=") as error:
+        with pytest.raises(ValueError, match=r"name the positive one.*pos_label="):
             ask()
-        assert "pos_label" not in str(error.value)
-    with pytest.raises(ValueError, match=r"name the positive one.*pos_label="):
-        cs.estimate(y, P)
     assert cs.Monitor().update(y, P, labels=y[:2]).rows == 20
+    assert cs.Monitor().update(y, P, pos_label=y[1]).rows == 20
 
 
 class Booster:
@@ -95,10 +94,10 @@ def test_lazy_frames_are_told_to_be_collected():
                 ask()
 
 
-def test_reliability_calls_the_level_otherwise():
-    with pytest.raises(TypeError, match="found 'confidence_level'; use level="):
-        cs.reliability([0, 1] * 10, P, confidence_level=0.9)
-    with pytest.raises(ValueError, match="found 'level'; use confidence_level="):
+def test_intervals_and_bands_call_the_level_alike():
+    with pytest.raises(ValueError, match=r"expected confidence_level=\.\.\. for reliability, found level=0\.9"):
+        cs.reliability([0, 1] * 10, P, level=0.9)
+    with pytest.raises(ValueError, match=r"expected confidence_level=\.\.\. for confidence_interval, found level=0\.9"):
         cs.confidence_interval([0, 1] * 10, P, level=0.9)
 
 

@@ -23,6 +23,16 @@ def test_rows_are_passed_on():
     assert all(np.array_equal(a, b) for a, b in zip(copy, rows, strict=True))
 
 
+def test_independent_rows_have_the_same_names():
+    rows = calibrated().sample(9, 1)
+    y, p = rows
+    assert rows == (y, p)
+    assert y is rows.y
+    assert p is rows.p
+    assert (rows.cluster, rows.weight, rows.arguments) == (None, None, {})
+    assert np.array_equal(pickle.loads(pickle.dumps(rows)).p, p)
+
+
 def test_only_what_there_is():
     assert list(six_points().sample(6, 1, clusters=2).arguments) == ["cluster"]
     assert list(six_points().sample(6, 1, weights="related").arguments) == ["sample_weight"]

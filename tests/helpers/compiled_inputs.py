@@ -194,18 +194,29 @@ INPUTS = {
     "bounds.isotonic_gain.largest_gain: no running sum of a part is negative": lambda: (
         *(np.linspace(0, 1, 100), np.ones(100), (np.arange(100) < 50) * 1.0),
     ),
-    "bounds.isotonic_gain._pool": lambda: (
-        *(np.array([1.0, 2.0, 0.0]), np.array([3.0, 3.0, 0.0]), np.array([1, 2, 0]), 2, 1.0, 3.0, 3),
+    "bounds.isotonic_gain._parts": lambda: (np.linspace(0, 1, 100), np.ones(100), (np.arange(100) < 50) * 1.0),
+    "bounds.isotonic_gain._pooled_parts": lambda: (np.abs(np.sin(np.arange(24.0).reshape(4, 6))),),
+    "bounds.isotonic_gain._cut": lambda: (
+        *(np.ones(70), np.arange(70) * 7 % 5 / 5, np.array([[0.9, 32.0, 12.8, 0, 0, 0], [0.9, 38.0, 19, 0, 0, 0]])),
+        *(np.array([[31.8, 70.0]]), np.array([2])),
     ),
+    "bounds.isotonic_gain._gain": lambda: (
+        *(np.linspace(0, 1, 70), np.ones(70), np.arange(70) * 7 % 5 / 5, np.sin(np.arange(18.0).reshape(3, 6))),
+        *(np.array([[12.0, 40.0], [14.0, 30.0]]), np.array([40, 70])),
+    ),
+    "bounds.isotonic_gain._pool": lambda: (
+        *(np.array([[1.0, 3.0], [2.0, 3.0], [0.0, 0.0]]), np.array([1, 2, 0]), 2, 1.0, 3.0, 3),
+    ),
+    "bounds.isotonic_interval._best_of": lambda: (np.array([-np.inf, 0.5, 0.25, 0.75]), np.arange(4.0), 0, 4),
     "bounds.isotonic_interval._best": lambda: (
-        *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, 8, 0.1, 0.5, 0.3),
+        *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, np.arange(9) / 8, 0.1, 0.5, 0.3),
     ),
     "bounds.isotonic_interval._best: no gain has to be large": lambda: (
-        *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, 8, -1.0, 0.5, 0.3),
+        *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, np.arange(9) / 8, -1.0, 0.5, 0.3),
     ),
     "bounds.isotonic_interval._best: the first values are too far below": lambda: (
         *(VALUE[-3:], POSITIVES[-3:], COUNT[-3:] - POSITIVES[-3:], POSITIVES[-3:], COUNT[-3:] - POSITIVES[-3:]),
-        *(8, 0.1, 0.5, 0.3),
+        *(np.arange(9) / 8, 0.1, 0.5, 0.3),
     ),
     "bounds.isotonic_interval._highest": lambda: (
         *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, 8, np.array([0.125, 0.5, 1.0]), 1.96, 3.9),
@@ -242,10 +253,11 @@ INPUTS = {
     "measures.components.smooth_components._add_products": lambda: (
         *(RESIDUALS[:2, :4].copy(), np.sin(np.arange(12.0)).reshape(4, 3), np.zeros((2, 3))),
     ),
+    "bounds.joint_moments._powers_of_sizes": lambda: (np.arange(1.0, 6.0), np.linspace(0, 1, 5)),
     "bounds.joint_moments._prefixes": lambda: (
         *(TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float), np.linspace(0, 1, UNITS.max() + 1)),
     ),
-    "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, np.zeros((11, 20))),
+    "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, (False, False, 0.5), np.zeros((11, 20))),
     "measures.smooth_ce._on_grid": lambda: (VALUE, RESIDUAL),
     "measures.smooth_ce._largest_sum": lambda: (np.sin(np.arange(65.0)), np.abs(np.cos(np.arange(65.0))), 2),
     "monitoring.directions._log_likelihood_ratios": lambda: (
@@ -368,6 +380,10 @@ INPUTS = {
         *(VALUE[::4].copy(), VALUE, np.stack((COUNT, POSITIVES)), 0.08),
         calibstat.measures.regression_ce._expansion(),
     ),
+    "measures.regression_ce._moments": lambda: (VALUE, np.stack((COUNT, POSITIVES)), 0.5, 5, 16),
+    "measures.regression_ce._at_points": lambda: (VALUE, np.sin(np.arange(2 * 5 * 4.0)).reshape(2, 5, 4), 0.5),
+    "measures.regression_ce._add_block_and_below": lambda: (VALUE[4:7], VALUE, COUNT, 0.2, 2, 4, np.zeros(3)),
+    "measures.regression_ce._add_above": lambda: (VALUE[4:7], VALUE, COUNT, 0.2, 2, 7, np.zeros(3)),
     "measures.regression_ce._epanechnikov_sums": lambda: (VALUE, VALUE, np.stack((COUNT, POSITIVES)), 0.15),
     "measures.regression_ce._epanechnikov_sums: rows in a block without points": lambda: (
         *(VALUE[2::5].copy(), VALUE, np.stack((COUNT, POSITIVES)), 0.15),
@@ -382,17 +398,17 @@ INPUTS = {
     "classical.t_cal.debiased_squares": lambda: (
         *(np.array([0, 0, 2]), np.array([M, 2, M]), np.array([0, 1, 3]), VALUE, COUNT, POSITIVES, np.zeros(2)),
     ),
-    "measures.skce._row": lambda: (COLUMNS, DEVIATIONS, 12, 2, True, True, 0.5, np.empty(10)),
-    "measures.skce._row: Laplace kernel": lambda: (COLUMNS, DEVIATIONS, 12, 2, False, True, 0.5, np.empty(10)),
-    "measures.skce._row: of total variation": lambda: (COLUMNS, DEVIATIONS, 12, 2, False, False, 0.5, np.empty(10)),
+    "measures.skce._row": lambda: (COLUMNS, DEVIATIONS, 12, 2, (True, True, 0.5), np.empty(10)),
+    "measures.skce._row: Laplace kernel": lambda: (COLUMNS, DEVIATIONS, 12, 2, (False, True, 0.5), np.empty(10)),
+    "measures.skce._row: of total variation": lambda: (COLUMNS, DEVIATIONS, 12, 2, (False, False, 0.5), np.empty(10)),
     "measures.skce._begin": lambda: (3, 300),
-    "measures.skce._add_pairs": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, 0, 2, np.zeros(2)),
+    "measures.skce._add_pairs": lambda: (COLUMNS, DEVIATIONS, 9, (False, False, 0.5), 0, 2, np.zeros(2)),
     "measures.skce._add_matched": lambda: (
-        *(COLUMNS, DEVIATIONS, np.arange(60, dtype=np.uint8).reshape(3, 20) // 2 % 3, 9, False, True, 0.5),
+        *(COLUMNS, DEVIATIONS, np.arange(60, dtype=np.uint8).reshape(3, 20) // 2 % 3, 9, (False, True, 0.5)),
         *(0, 2, np.zeros(3)),
     ),
     "measures.skce._agreeing": lambda: (np.arange(9), np.arange(9, dtype=np.uint8) % 2, np.uint8(1)),
-    "measures.skce._add_smoothed": lambda: (COLUMNS, 9, False, False, 0.5, 0, 2, np.zeros((3, 20))),
+    "measures.skce._add_smoothed": lambda: (COLUMNS, 9, (False, False, 0.5), 0, 2, np.zeros((3, 20))),
     "resampling.row_sums._add_rows": lambda: (
         *(np.arange(30, dtype=np.uint8).reshape(5, 6) % 4, np.array([0, 2, 2, 1, 2, 0]), np.linspace(-1, 1, 6)),
         np.zeros((5, 3)),
@@ -465,7 +481,17 @@ INPUTS = {
     "measures.kernel_ce._gaussian_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
     "measures.post_processing_gap._add_up": lambda: (NODE.copy(), CHILD, 3),
     "measures.post_processing_gap._move": lambda: (NODE.copy(), 2, 0.25),
-    "measures.post_processing_gap._splay": lambda: (NODE.copy(), CHILD.copy(), PATH, SIDE, 5),
+    "measures.post_processing_gap._part": lambda: (NODE.copy(), CHILD.copy(), PATH, SIDE, 5),
+    "measures.post_processing_gap._part: the path ends on the right": lambda: (
+        *(NODE.copy(), CHILD.copy(), PATH[:4], np.array([1, 1, 0, 1], np.int8), 4),
+    ),
+    "measures.post_processing_gap._find_zero": lambda: (
+        *(NODE.copy(), CHILD, 1, 3.0, 2.0, 0.0, 1.0, np.zeros(6, np.int32), np.zeros(6, np.int8)),
+    ),
+    "measures.post_processing_gap._find_zero: on the left": lambda: (
+        *(NODE.copy(), CHILD, 1, 3.0, -40.0, 0.0, 1.0, np.zeros(6, np.int32), np.zeros(6, np.int8)),
+    ),
+    "measures.post_processing_gap._limit_rises": lambda: (VALUE, COUNT, np.cos(np.arange(float(M))) ** 2, M - 1),
     "measures.post_processing_gap._improved": lambda: (VALUE, COUNT, POSITIVES),
     "measures.post_processing_gap._improved: predictions without rows": lambda: (
         *(VALUE, COUNT * (np.arange(M) % 3 > 0), POSITIVES * (np.arange(M) % 3 > 0)),
@@ -549,6 +575,7 @@ INPUTS = {
         *(np.linspace(0, 1, 17), np.zeros(17), near().any.bound, *(2 * [near().any.fall[:-1]]), 0.6),
         *(np.abs(NEAR.level - 0.4), NEAR.level, *Jumps.of(NEAR, 2).arrays),
     ),
+    "resampling.streams._binomial_by_inversion": lambda: (0.8, 20.0, 0.3),
     "resampling.streams._stirling_tail": lambda: (12.0,),
     "resampling.streams._stirling_tail: of a small number": lambda: (3.0,),
     "resampling.streams.binomial": lambda: (np.array([START]), 500.0, 0.3),
@@ -572,6 +599,7 @@ INPUTS = {
     "resampling.binary_labels._fill_tied": lambda: (
         *(THRESHOLD, VALUE, 30.0, 7, MIXED, VALUE, *tables(), STARTS, np.zeros((M, 5))),
     ),
+    "resampling.binomial_tables._fill_distribution": lambda: (120.0, 0.3, np.zeros(61)),
     "resampling.binomial_tables._fill_tables": lambda: (
         *(MANY, VALUE, 61 * (np.arange(M) > 2), np.zeros(M, np.int64), np.zeros(M + 1, np.int64)),
         *(np.zeros(61 * M), *np.zeros((2, M + 1), np.int64), np.zeros(150 * M, np.int64)),

@@ -14,9 +14,7 @@ import calibstat as cs
 
 FEW = {"n_resamples": 39, "rng": 1}
 VERBS = {  # answers about one model and one event
-    "audit": lambda y, p, **o: cs.audit(
-        y, p, {"high": np.asarray(p) > 0.5, "all": np.asarray(p) >= 0}, min_rows=1, **o
-    ),
+    "audit": lambda y, p, **o: cs.audit(y, p, {"high": np.asarray(p) > 0.5, "all": np.asarray(p) >= 0}, **o),
     "belt": lambda y, p, **o: cs.calibration_belt(y, p, held_out=True, clip=0.01),
     "test": lambda y, p, **o: cs.calibration_test(y, p, **o),
     "test of ks": lambda y, p, **o: cs.calibration_test(y, p, measure="ks", **o),

@@ -70,7 +70,7 @@ FUNCTIONS: dict[str, Ask] = {
     "confidence_interval": lambda y, p, other, x: cs.confidence_interval(y, p, rng=1),
     "equivalence_test": lambda y, p, other, x: cs.equivalence_test(y, p, margin=0.1),
     "compare": lambda y, p, other, x: cs.compare(y, {"A": p, "B": other}, rng=1),
-    "audit": lambda y, p, other, x: cs.audit(y, p, {"small": x < 14, "large": x >= 14}, min_rows=5, rng=1),
+    "audit": lambda y, p, other, x: cs.audit(y, p, {"small": x < 14, "large": x >= 14}, rng=1),
     "reliability": lambda y, p, other, x: cs.reliability(y, p, rng=1),
     "validate": lambda y, p, other, x: cs.validate(y, p),
     "decision_loss": lambda y, p, other, x: cs.decision_loss(y, p, gain=900, cost=100, rng=1),

@@ -11,7 +11,7 @@ rows = study_part("rows_of_classes")
 Rows, tilted, truth = rows.Rows, rows.tilted, rows.truth
 RESAMPLES = 99
 LEVEL = 0.05
-MEAN, MAX = ({"lens": "class_wise", "reduce": each} for each in ("mean", "max"))
+MEAN, MAX = ({"lens": f"class_wise_{how}"} for how in ("mean", "max"))
 JOINT = {"lens": "canonical"}
 GRID = {"measure": "canonical_ce", "strategy": "uniform", "n_bins": 4, **JOINT}
 

@@ -60,6 +60,25 @@ def calls(y: Floats, p: Floats, prob: Floats, models: dict[str, Floats], mapping
     cs.report(several, title="Two models").save("report.html")
     for name, found in cs.calibration_test(several).items():
         print(name, found.pvalue)
+
+
+def kinds_that_an_argument_decides(frame: object, y: Floats, p: Floats) -> tuple[np.ndarray, np.ndarray]:
+    assert_type(cs.Sample.from_frame(frame, "y", "p").unit, float)
+    assert_type(cs.Sample.from_frame(frame, "y", "p", by="site")["a"], cs.Sample)
+    assert_type(cs.Sample.from_cells(frame).unit, float)
+    assert_type(cs.Sample.from_cells(frame, ["site"])["a"], cs.Sample)
+    cs.audit_samples(cs.Sample.from_frame(frame, "y", "p", by="site"), "site")
+    assert_type(cs.power(p, "shift=1").power, float)
+    assert_type(cs.power(p, "shift=1", n=[100, 200]).points[0].power, float)
+    assert_type(cs.generalization_gap((y, p), (y, p)).gap, float)
+    assert_type(cs.generalization_gap({"last": (y, p)}, {"last": (y, p)})["last"].gap, float)
+    generator = cs.generators.dirichlet((1, 1, 1))
+    number: float = generator.truth("ece")
+    of_classes: np.ndarray = generator.truth("ece", lens="class_wise")
+    outcome, prob, cluster, weight = generator.sample(9, clusters=3, weights="related")
+    assert_type(generator.sample(9).p, np.ndarray)
+    print(1 - number, of_classes[0], of_classes.mean(), outcome, prob, cluster, weight)
+    return generator.sample(9)
 '''
 # what pyright says of examples beside calls: what may be None elsewhere, and what pandas' own types lack
 BESIDE = ["OptionalMemberAccess", "OptionalSubscript", "OperatorIssue", "AttributeAccessIssue", "UnusedExpression"]

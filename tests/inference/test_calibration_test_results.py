@@ -50,24 +50,29 @@ def each_fixture():
 
 
 def test_classes_that_are_off_are_named_first(each):
-    low = [str(k) for k in np.argsort(each.pvalue_holm, kind="stable") if each.pvalue_holm[k] <= 0.05]
+    holm = each.classes.pvalue_holm
+    low = [str(k) for k in np.argsort(holm, kind="stable") if holm[k] <= 0.05]
     assert low == ["1", "2"]
     assert each.answer == "There is evidence against the calibration of 2 of 3 classes: 1, 2."
-    assert each.drivers == [
+    drivers = each.classes.drivers
+    assert drivers == [
         "What drove it, class by class (directions describe these rows only, without a test):",
-        *(found.short for found in each.deviations),
+        *(found.short for found in each.classes.deviations),
     ]
     assert str(each).startswith(each.answer)
-    assert all(line in str(each).splitlines() for line in each.drivers)
+    assert all(line in str(each).splitlines() for line in drivers)
 
 
 def test_no_class_or_each_or_many(each):
-    none = replace(each, pvalue_holm=np.array([0.06, 1.0, 1.0]), deviations=())
+    def with_classes(**other):
+        return replace(each, classes=replace(each.classes, **other))
+
+    none = with_classes(pvalue_holm=np.array([0.06, 1.0, 1.0]), deviations=())
     assert none.answer == "There is no evidence against the calibration of any of 3 classes in this test."
-    assert none.drivers == []
-    whole = replace(each, pvalue_holm=np.full(3, 0.05))
+    assert none.classes.drivers == []
+    whole = with_classes(pvalue_holm=np.full(3, 0.05))
     assert whole.answer == "There is evidence against the calibration of each of 3 classes."
-    many = replace(each, names=tuple(range(1200)), pvalue_holm=np.repeat([0.01, 0.5], [12, 1188]))
+    many = with_classes(names=tuple(range(1200)), pvalue_holm=np.repeat([0.01, 0.5], [12, 1188]))
     assert many.answer == (
         "There is evidence against the calibration of 12 of 1,200 classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more."
     )
@@ -82,5 +87,5 @@ def test_many_classes():
     assert "the 10 with the smallest p" in str(found)
     assert "and 15 more" in str(found)
     frame = found.to_frame()
-    assert list(frame["pvalue_holm"]) == list(found.pvalue_holm)
+    assert list(frame["pvalue_holm"]) == list(found.classes.pvalue_holm)
     assert len(frame) == 25

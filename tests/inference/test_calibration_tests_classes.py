@@ -48,50 +48,55 @@ def test_class_wise_test(measure, options, scheme):
     null = resampling.resample(
         bound, drawn, Labels() if scheme == "labels" else Consistency(), Draws.of(5, 39), Stage.LABELS
     )
-    assert np.array_equal(found.null_distribution, null)
+    of_each = found.classes
+    assert np.array_equal(of_each.null_distribution, null)
     for k in range(4):
         statistic = bound.evaluate(*cs.Sample.from_rows(label == k, prob[:, k]).arrays)
-        assert found.statistic[k] == pytest.approx(statistic, rel=1e-9, abs=1e-12)
-        assert found.pvalue[k] == pytest.approx(slow_p(found.statistic[k], null[:, k], tail))
-    assert np.all(found.pvalue > 0)
-    assert found.pvalue_holm == pytest.approx(holm(found.pvalue))
-    assert found.pvalue_error == pytest.approx(np.sqrt(found.pvalue * (1 - found.pvalue) / 39))
-    for reduce, together in (("mean", np.mean), ("max", np.max)):
-        one = cs.calibration_test(label, prob, lens="class_wise", reduce=reduce, **given)
-        assert one.statistic == pytest.approx(together(found.statistic))
+        assert of_each.statistic[k] == pytest.approx(statistic, rel=1e-9, abs=1e-12)
+        assert of_each.pvalue[k] == pytest.approx(slow_p(of_each.statistic[k], null[:, k], tail))
+    assert np.all(of_each.pvalue > 0)
+    assert of_each.pvalue_holm == pytest.approx(holm(of_each.pvalue))
+    assert of_each.pvalue_error == pytest.approx(np.sqrt(of_each.pvalue * (1 - of_each.pvalue) / 39))
+    for how, together in (("mean", np.mean), ("max", np.max)):
+        one = cs.calibration_test(label, prob, lens=f"class_wise_{how}", **given)
+        assert one.classes is None
+        assert one.statistic == pytest.approx(together(of_each.statistic))
         assert one.null_distribution == pytest.approx(together(null, axis=1))
         assert one.pvalue == pytest.approx(slow_p(one.statistic, one.null_distribution, tail))
-        if reduce == "mean":
-            assert one.pvalue == found.overall.pvalue
-            assert np.array_equal(one.null_distribution, found.overall.null_distribution)
+        if how == "mean":
+            assert one.pvalue == found.pvalue
+            assert np.array_equal(one.null_distribution, found.null_distribution)
 
 
 def test_what_a_class_wise_test_says():
     found = cs.calibration_test(
         ["a", "c", "c"], PROB[:3], lens="class_wise", labels=np.array(["a", "b", "c"]), n_resamples=19, rng=1
     )
-    assert found.names == ("a", "b", "c")
-    assert str(found.null_hypothesis).startswith(
+    of_each = found.classes
+    assert of_each.names == ("a", "b", "c")
+    assert str(of_each.null_hypothesis).startswith(
         "given its probability alone, in every row independently, the class is observed"
     )
-    assert str(found.null_hypothesis).endswith("(exact).")
-    assert str(found.overall.null_hypothesis) == str(replace(lenses.canonical.hypothesis, exact=True))
-    assert (str(found.lens), str(found.overall.lens)) == ("lens class_wise", "lens class_wise, mean over 3 classes")
+    assert str(of_each.null_hypothesis).endswith("(exact).")
+    assert str(found.null_hypothesis) == str(replace(lenses.canonical.hypothesis, exact=True))
+    assert (str(of_each.lens), str(found.lens)) == ("lens class_wise", "lens class_wise, mean over 3 classes")
     text = str(found)
-    for part in (str(found.null_hypothesis), str(found.overall.null_hypothesis), "lens class_wise, n = 3", "p (Holm)"):
+    for part in (str(of_each.null_hypothesis), str(found.null_hypothesis), "lens class_wise, n = 3", "p (Holm)"):
         assert part in text
     assert [line.split()[0] for line in text.splitlines()[3:6]] == ["a", "b", "c"]
     frame = found.to_frame()
     assert frame["class"].tolist() == ["a", "b", "c"]
-    assert frame["pvalue_holm"].tolist() == found.pvalue_holm.tolist()
-    assert json.loads(json.dumps(found.to_dict()))["overall.pvalue"] == found.overall.pvalue
-    for array in (found.statistic, found.pvalue, found.pvalue_holm, found.pvalue_error, found.null_distribution):
-        assert not array.flags.writeable
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        found.n = 4
+    assert frame["pvalue_holm"].tolist() == of_each.pvalue_holm.tolist()
+    written = json.loads(json.dumps(found.to_dict()))
+    assert (written["pvalue"], written["classes.pvalue"]) == (found.pvalue, of_each.pvalue.tolist())
+    for name in ("statistic", "pvalue", "pvalue_holm", "pvalue_error", "null_distribution"):
+        assert not getattr(of_each, name).flags.writeable
+    for frozen, name in ((found, "n"), (of_each, "names")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(frozen, name, 4)
     approximate = cs.calibration_test(LABEL, PROB, lens="class_wise", resample="both", n_resamples=19, rng=1)
+    assert "(approximate" in str(approximate.classes.null_hypothesis)
     assert "(approximate" in str(approximate.null_hypothesis)
-    assert "(approximate" in str(approximate.overall.null_hypothesis)
     assert "(approximate)" in str(approximate)
 
 
@@ -115,30 +120,31 @@ def test_top_label_is_a_test_of_one_event():
         assert found.null_hypothesis != slow.null_hypothesis
 
 
-@pytest.mark.parametrize("reduce", [None, "max"])
+@pytest.mark.parametrize("lens", ["class_wise", "class_wise_max"])
 @pytest.mark.parametrize("scheme", ["labels", "both"])
-def test_threads_do_not_show(scheme, reduce):
+def test_threads_do_not_show(scheme, lens):
     label, prob = example(30, 4)
     one, two = (
-        cs.calibration_test(
-            *(label, prob), lens="class_wise", reduce=reduce, resample=scheme, n_resamples=20, rng=1, n_jobs=n_jobs
-        )
+        cs.calibration_test(label, prob, lens=lens, resample=scheme, n_resamples=20, rng=1, n_jobs=n_jobs)
         for n_jobs in (1, 2)
     )
     assert np.array_equal(one.null_distribution, two.null_distribution)
+    if lens == "class_wise":
+        assert np.array_equal(one.classes.null_distribution, two.classes.null_distribution)
 
 
 def test_p_is_never_0_and_ties_count():
     label, prob = np.zeros(200, int), np.tile([0.01, 0.01, 0.98], (200, 1))
-    for reduce in (None, "mean", "max"):
-        found = cs.calibration_test(label, prob, lens="class_wise", reduce=reduce, n_resamples=99, rng=1)
-        assert np.min(found.pvalue) == 0.01
+    for lens in ("class_wise", "class_wise_mean", "class_wise_max"):
+        found = cs.calibration_test(label, prob, lens=lens, n_resamples=99, rng=1)
+        assert found.pvalue == 0.01
+        assert found.classes is None or found.classes.pvalue.min() == 0.01
     certain = np.eye(3)[[0, 1, 2, 2]]
     found = cs.calibration_test([0, 1, 2, 2], certain, lens="class_wise", n_resamples=99, rng=1)
-    assert found.pvalue.tolist() == [1, 1, 1]  # every resample is the data
-    assert found.pvalue_holm.tolist() == [1, 1, 1]
+    assert found.classes.pvalue.tolist() == [1, 1, 1]  # every resample is the data
+    assert found.classes.pvalue_holm.tolist() == [1, 1, 1]
     wrong = cs.calibration_test([1, 1, 2, 2], certain, lens="class_wise", n_resamples=99, rng=1)
-    assert wrong.pvalue.tolist() == [0.01, 0.01, 1]
+    assert wrong.classes.pvalue.tolist() == [0.01, 0.01, 1]
     impossible = cs.calibration_test([1, 1, 2, 2], certain, measure="log_loss", lens="canonical", n_resamples=99, rng=1)
     assert (impossible.statistic, impossible.pvalue) == (np.inf, 0.02)
 
@@ -182,7 +188,7 @@ def rejections(name, runs, temperature=1.0, n=20):
         prob = np.maximum(prob, 1e-9) / np.maximum(prob, 1e-9).sum(axis=1, keepdims=True)
         result = cs.calibration_test(label, prob, n_resamples=99, rng=run, **(GATES | SLOW_GATES)[name])
         if name.endswith("each class"):
-            p = [*result.pvalue, result.pvalue_holm.min(), result.overall.pvalue]
+            p = [*result.classes.pvalue, result.classes.pvalue_holm.min(), result.pvalue]
         else:
             p = [result.pvalue] * 5
         found += np.array(p) <= LEVEL

@@ -26,6 +26,7 @@ CASES = {
     "tree": {"measure": "canonical_ce", "min_size": 40},
     "groups": {"measure": "canonical_ce", "min_size": 40, "lens": lenses.groups([[0, 2], [1]])},
 }
+OVER_CLASSES = {"class_wise_mean": "mean", "class_wise_max": "max"}
 # where the estimate is small
 ONE_BIN = {
     "mean, one bin": {**CASES["mean"], "n_bins": 1},
@@ -39,14 +40,14 @@ def residuals_by_cell(name, prob, label, cut_on):
     case = {**CASES, **ONE_BIN}[name]
     n, classes = prob.shape
     residual = np.eye(classes)[label] - prob
-    if "reduce" in case:
+    if case.get("lens") in OVER_CLASSES:
         options = {o: case[o] for o in ("strategy", "n_bins") if o in case}
         found = []
         for k in range(classes):
             value, row, count = np.unique(cut_on[:, k].astype(float), return_inverse=True, return_counts=True)
             cell = find_measure("ece", options).cells(value, count.astype(float))[row]
             found.append([residual[cell == b, k].sum() / n for b in range(15)])
-        return np.array(found), case["reduce"]
+        return np.array(found), OVER_CLASSES[case["lens"]]
     options = {o: case[o] for o in ("strategy", "n_bins", "min_size") if o in case}
     cell = find_measure("canonical_ce", options).cells(cut_on)
     return np.array([residual[cell == b].sum(axis=0) / n for b in range(cell.max() + 1)]), case.get("distance")
@@ -65,7 +66,7 @@ def cells_of_rows(name, prob):
     n, classes = prob.shape
     place = np.empty((n, classes, 2), int)
     case = {**CASES, **ONE_BIN}[name]
-    if "reduce" not in case:
+    if case.get("lens") not in OVER_CLASSES:
         options = {o: case[o] for o in ("strategy", "n_bins", "min_size") if o in case}
         place[:, :, 0] = find_measure("canonical_ce", options).cells(prob)[:, None]
         place[:, :, 1] = np.arange(classes)
@@ -302,19 +303,20 @@ def test_coverage_check_can_fail_in_many_runs(family):
 # --- intervals that are not honest -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reduce", ["mean", "max"])
+@pytest.mark.parametrize("lens", OVER_CLASSES)
 @pytest.mark.parametrize(("measure", "options"), [("ece", {}), ("ks", {}), ("ece_debiased", {"n_bins": 3})])
-def test_percentiles_of_all_classes(measure, options, reduce):
-    """Each resample of the rows is reduced over its classes."""
+def test_percentiles_of_all_classes(measure, options, lens):
+    """Each resample of the rows is one number of all its classes."""
     label, prob = example(60, 4, temperature=1.4)
     bound = find_measure(measure, options)
     predictions = resampling.in_order(from_rows(label, prob))
     drawn = resampling.resample(bound, predictions, Pairs(), Draws.of(8, 49), Stage.ROWS)
-    together = drawn.mean(axis=1) if reduce == "mean" else drawn.max(axis=1)
-    given = {"measure": measure, "lens": "class_wise", "reduce": reduce, "n_resamples": 49, "rng": 8, **options}
+    how = OVER_CLASSES[lens]
+    together = drawn.mean(axis=1) if how == "mean" else drawn.max(axis=1)
+    given = {"measure": measure, "lens": lens, "n_resamples": 49, "rng": 8, **options}
     found = cs.confidence_interval(label, prob, method="percentile", **given)
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(together, [0.025, 0.975])))
-    expected = cs.estimate(label, prob, measure=measure, lens="class_wise", reduce=reduce, **options)
+    expected = cs.estimate(label, prob, measure=measure, lens=lens, **options)
     assert found.estimate == pytest.approx(expected, abs=1e-12)
-    assert str(found.lens) == f"lens class_wise, {reduce} over 4 classes"
-    assert f"lens class_wise, {reduce} over 4 classes, of the population" in found.estimand
+    assert str(found.lens) == f"lens class_wise, {how} over 4 classes"
+    assert f"lens class_wise, {how} over 4 classes, of the population" in found.estimand

@@ -103,10 +103,10 @@ def test_any_measure_of_classes_of_drawn_clusters(measure, lens):
     unit = numbered(y, *p.T, np.arange(90) // 4)
 
     def of_rows(rows):
-        if "reduce" not in lens:
+        if not lens.get("lens", "").startswith("class_wise"):
             return cs.estimate(y[rows], p[rows], measure=measure, **lens)
         each = cs.estimate(y[rows], p[rows], measure=measure, lens="class_wise")
-        return each.max() if lens["reduce"] == "max" else each.mean()
+        return each.max() if lens["lens"] == "class_wise_max" else each.mean()
 
     with pytest.warns(UserWarning, match="23 clusters are few"):
         found = cs.confidence_interval(y, p, measure=measure, cluster=unit, **lens, **SETTINGS)

@@ -49,10 +49,10 @@ def test_two_classes_are_one_event(rows):
     vectors = np.stack([1 - p, p], axis=1)
     one = cs.confidence_interval(y, p, measure="kernel_ce", cluster=CLUSTER, **rows, **DRAWN)
     test = cs.calibration_test(y, p, measure="kernel_ce", cluster=CLUSTER, **rows, **DRAWN)
-    for reduce in (MEAN, MAX):
-        found = cs.confidence_interval(y, vectors, measure="kernel_ce", cluster=CLUSTER, **reduce, **rows, **DRAWN)
+    for lens in (MEAN, MAX):
+        found = cs.confidence_interval(y, vectors, measure="kernel_ce", cluster=CLUSTER, **lens, **rows, **DRAWN)
         assert (found.estimate, found.high) == pytest.approx((one.estimate, one.high))
-        again = cs.calibration_test(y, vectors, measure="kernel_ce", cluster=CLUSTER, **reduce, **rows, **DRAWN)
+        again = cs.calibration_test(y, vectors, measure="kernel_ce", cluster=CLUSTER, **lens, **rows, **DRAWN)
         assert again.pvalue == pytest.approx(test.pvalue, abs=0.15)  # labels by other words
 
 
@@ -83,7 +83,7 @@ def test_what_is_refused():
             cs.confidence_interval(Y, P, measure="ece", cluster=CLUSTER, **MEAN, **rows, **DRAWN)
     with pytest.raises(ValueError, match=r"honest interval with clusters .* because few clusters .* over all signs"):
         cs.confidence_interval(Y, P, measure="canonical_ce", cluster=CLUSTER, **DRAWN)
-    with pytest.raises(ValueError, match="expected reduce 'mean' or 'max' for a test with clusters"):
+    with pytest.raises(ValueError, match="lens 'class_wise_mean' or 'class_wise_max' for a test with clusters"):
         cs.calibration_test(Y, P, measure="ks", lens="class_wise", cluster=CLUSTER)
     with pytest.raises(
         ValueError, match=r"no test with clusters is known for omnibus, .* not of several; there is one"

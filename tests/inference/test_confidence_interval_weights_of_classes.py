@@ -21,7 +21,8 @@ ERRORS = [
     {"measure": "ks"},
     {"measure": "kernel_ce", "kernel": "gaussian"},
 ]
-DRAWN = {"lens": "class_wise", "n_resamples": 49, "rng": 1}
+DRAWN = {"n_resamples": 49, "rng": 1}
+OVER_CLASSES = ["class_wise_mean", "class_wise_max"]
 FALSE_ALARM = 1e-4
 
 
@@ -33,29 +34,29 @@ def ends(found):
     return float(found.low), float(found.estimate), float(found.high)
 
 
-@pytest.mark.parametrize("reduce", ["mean", "max"])
+@pytest.mark.parametrize("lens", OVER_CLASSES)
 @pytest.mark.parametrize("error", ERRORS, ids=str)
-def test_what_does_not_matter(error, reduce):
+def test_what_does_not_matter(error, lens):
     """Rows without weight, the unit of the weights, the order of the rows, and the number of threads."""
-    found = ends(interval(Y, P, WEIGHT, reduce=reduce, **error))
+    found = ends(interval(Y, P, WEIGHT, lens=lens, **error))
     each = cs.estimate(Y, P, sample_weight=WEIGHT, lens="class_wise", **error)
-    assert found[1] == pytest.approx(each.mean() if reduce == "mean" else each.max())
+    assert found[1] == pytest.approx(each.mean() if lens == "class_wise_mean" else each.max())
     kept = WEIGHT > 0
-    assert ends(interval(Y[kept], P[kept], WEIGHT[kept], reduce=reduce, **error)) == found
-    assert ends(interval(Y[::-1], P[::-1], WEIGHT[::-1], reduce=reduce, **error)) == pytest.approx(found, abs=1e-12)
-    assert ends(interval(Y, P, WEIGHT, reduce=reduce, n_jobs=2, **error)) == found
-    assert ends(interval(Y, P, 8 * WEIGHT, reduce=reduce, **error)) == pytest.approx(found, abs=1e-12)
+    assert ends(interval(Y[kept], P[kept], WEIGHT[kept], lens=lens, **error)) == found
+    assert ends(interval(Y[::-1], P[::-1], WEIGHT[::-1], lens=lens, **error)) == pytest.approx(found, abs=1e-12)
+    assert ends(interval(Y, P, WEIGHT, lens=lens, n_jobs=2, **error)) == found
+    assert ends(interval(Y, P, 8 * WEIGHT, lens=lens, **error)) == pytest.approx(found, abs=1e-12)
 
 
-@pytest.mark.parametrize("reduce", ["mean", "max"])
+@pytest.mark.parametrize("lens", OVER_CLASSES)
 @pytest.mark.parametrize("error", ERRORS, ids=str)
-def test_equal_weights_are_nearly_none(error, reduce):
+def test_equal_weights_are_nearly_none(error, lens):
     """Beside weights third moments are about the mean, and quantiles are Student's."""
-    alone = cs.confidence_interval(Y, P, reduce=reduce, **DRAWN, **error)
-    equal = interval(Y, P, np.full(N, 3.0), reduce=reduce, **error)
+    alone = cs.confidence_interval(Y, P, lens=lens, **DRAWN, **error)
+    equal = interval(Y, P, np.full(N, 3.0), lens=lens, **error)
     assert equal.estimate == pytest.approx(alone.estimate)
     assert equal.high == pytest.approx(alone.high, rel=0.05)
-    unequal = interval(Y, P, WEIGHT**2, reduce=reduce, **error)
+    unequal = interval(Y, P, WEIGHT**2, lens=lens, **error)
     assert unequal.high - unequal.estimate > alone.high - alone.estimate  # fewer rows count
 
 
@@ -63,8 +64,8 @@ def test_two_classes_are_one_event():
     """A kernel error of either class is that of the event; the mean and the maximum have its high end."""
     y, p = (Y > 0).astype(int), 1 - P[:, 0]
     one = cs.confidence_interval(y, p, measure="kernel_ce", sample_weight=WEIGHT, rng=1)
-    for reduce in ("mean", "max"):
-        found = interval(y, np.stack([1 - p, p], axis=1), WEIGHT, measure="kernel_ce", reduce=reduce)
+    for lens in OVER_CLASSES:
+        found = interval(y, np.stack([1 - p, p], axis=1), WEIGHT, measure="kernel_ce", lens=lens)
         assert (found.estimate, found.high) == pytest.approx((one.estimate, one.high))
 
 
@@ -97,9 +98,9 @@ def test_moments_of_a_summary_with_weights_are_of_its_rows():
         assert part.theta == pytest.approx(expected.total / WEIGHT[4:].sum())
 
 
-@pytest.mark.parametrize("reduce", ["mean", "max"])
-def test_comparisons(reduce):
-    settings = {**DRAWN, "measure": "ece", "reduce": reduce, "n_bins": 5}
+@pytest.mark.parametrize("lens", OVER_CLASSES)
+def test_comparisons(lens):
+    settings = {**DRAWN, "measure": "ece", "lens": lens, "n_bins": 5}
     found = cs.compare(Y, {"P": P, "Q": Q}, sample_weight=WEIGHT, **settings)
     assert found.estimates == pytest.approx([ends(interval(Y, p, WEIGHT, **settings))[1] for p in (P, Q)])
     assert found.low < found.difference < found.high
@@ -110,7 +111,7 @@ def test_comparisons(reduce):
     for name in ("low", "high"):
         assert getattr(equal, name) == pytest.approx(getattr(alone, name), abs=0.02)
     with pytest.raises(ValueError, match="no honest comparison of rows with weights is known for mcb"):
-        cs.compare(Y, {"P": P, "Q": Q}, sample_weight=WEIGHT, lens="class_wise", reduce=reduce, measure="mcb")
+        cs.compare(Y, {"P": P, "Q": Q}, sample_weight=WEIGHT, lens=lens, measure="mcb")
 
 
 def misses(measure, weights, with_weights, sets=300):

@@ -189,10 +189,13 @@ def test_labels_that_clusters_share_by_hand(weight):
             {"measure": "ece_debiased"},
             "no test with clusters is known for ece_debiased: .* there is one for .* ece, ks",
         ),
-        ({"method": "signs"}, "expected method 'sign_flip' or None, found 'signs'"),
-        ({"cluster": None, "method": "sign_flip"}, "expected cluster= with method 'sign_flip', found none"),
-        ({"resample": "both"}, "expected cluster without resample 'both' and stop_after"),
-        ({"stop_after": 5}, "expected cluster without resample 'both' and stop_after"),
+        ({"method": "signs"}, "no method= for a test of rows with cluster=, which has one way; found 'signs'"),
+        ({"cluster": None, "method": "signs"}, "no method= for a test, which has one way; found 'signs'"),
+        ({"method": "sign_flip"}, "expected no method=, as rows in clusters .* found method='sign_flip'"),
+        ({"cluster": None, "method": "sign_flip"}, "expected no method=, .* found method='sign_flip'"),
+        ({"resample": "both"}, "without cluster= beside resample=, because no study .* found resample='both'"),
+        ({"stop_after": 5}, "without cluster= beside stop_after=, because no study covers both; found stop_after=5"),
+        ({"null": np.sqrt}, "without cluster= beside null=, because how outcomes of a cluster depend on each other"),
         ({"cluster": [1, 2]}, "expected one cluster a row"),
     ],
 )
@@ -204,7 +207,7 @@ def test_what_is_refused(options, message):
 
 def test_each_class_has_no_test_with_clusters():
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(120, rng=1)
-    with pytest.raises(ValueError, match="expected reduce 'mean' or 'max' for a test with clusters"):
+    with pytest.raises(ValueError, match="lens 'class_wise_mean' or 'class_wise_max' for a test with clusters"):
         cs.calibration_test(label, prob, lens="class_wise", cluster=np.arange(120) // 3)
     assert str(cs.calibration_test(label, prob, cluster=np.arange(120) // 3, rng=1).lens) == "lens top_label"
 

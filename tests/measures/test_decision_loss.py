@@ -89,13 +89,13 @@ def test_a_large_loss_is_shown_and_a_small_difference_is_not():
     assert same.low.item() < 0 < same.high.item()
 
 
-@pytest.mark.parametrize("reduce", ["mean", "max"])
-def test_of_several_classes(reduce):
+@pytest.mark.parametrize("how", ["mean", "max"])
+def test_of_several_classes(how):
     label, prob = cs.generators.dirichlet((1, 1, 1)).sample(200, rng=1)
-    asked = {"lens": "class_wise", "reduce": reduce, "measure": "decision_loss", "n_resamples": 49, "rng": 1}
+    asked = {"lens": f"class_wise_{how}", "measure": "decision_loss", "n_resamples": 49, "rng": 1}
     found = cs.confidence_interval(label, prob, **asked)
     each = [cs.estimate(label == k, prob[:, k], measure="decision_loss") for k in range(3)]
-    assert found.estimate == pytest.approx(getattr(np, reduce)(each))
+    assert found.estimate == pytest.approx(getattr(np, how)(each))
     assert found.low <= found.estimate < found.high
 
 

@@ -184,12 +184,15 @@ def test_data_are_rows_that_were_checked():
     ("data", "further", "message"),
     [
         (cs.Data([0, 1], [0.2, 0.8]), {"y_prob": [0.2, 0.8]}, "expected cs.Data alone, found y_prob= beside it"),
-        (cs.Data([0, 1], [0.2, 0.8]), {"lens": "top_label"}, "expected cs.Data alone, found lens= beside it"),
+        (cs.Data([0, 1], [0.2, 0.8], lens="top_label"), {"lens": cs.lenses.one_class(1)}, "expected one lens, found"),
         (cs.Data([0, 1], [0.2, 0.8]), {"labels": [0, 1]}, "expected cs.Data alone, found labels= beside it"),
-        (cs.Data([0, 1] * 20, [0.2, 0.8] * 20, cluster=range(40)), {}, "expected cs.Data without cluster="),
-        (cs.Data([0, 1], [0.2, 0.8], sample_weight=[1, 2]), {}, "expected cs.Data without sample_weight="),
+        (cs.Data([0, 1] * 20, [0.2, 0.8] * 20, cluster=range(40)), {}, "expected rows without cluster= .* independent"),
+        (cs.Data([0, 1], [0.2, 0.8], sample_weight=[1, 2]), {}, "expected rows without sample_weight= .* once"),
         (cs.Models([0, 1], {"a": [0.2, 0.8]}), {}, "expected one model for a monitor, found Models"),
         ([0, 1], {"y_prob": {"a": [0.2, 0.8]}}, "expected one model for a monitor, found Models"),
+        ([0, 1], {"y_prob": [0.2, 0.8], "sample_weight": [1, 2]}, "expected rows without sample_weight= .* once"),
+        ([0, 1], {"y_prob": [0.2, 0.8], "labels": [0, 1], "pos_label": 1}, "expected labels or pos_label, found both"),
+        ([1, 2], {"y_prob": [0.2, 0.8]}, "name the positive one, as in pos_label=2"),
     ],
 )
 def test_nothing_is_given_beside_data(data, further, message):
@@ -206,6 +209,34 @@ def test_a_lens_shows_a_binary_outcome():
     assert cs.Monitor().summarize(["no", "yes"], [0.1, 0.9], labels=["no", "yes"]).total.positives == 1
     with pytest.raises(ValueError, match="binary"):
         cs.Monitor().summarize(label, prob, lens="canonical")
+
+
+MODELS = {"A": [0.1, 0.9], "B": [0.2, 0.6]}
+FED = [  # each kind of monitor, and what it takes beside outcomes
+    (cs.Monitor, {"y_prob": MODELS["A"]}),
+    (lambda: cs.ModelsMonitor([*MODELS]), {"y_prob": MODELS}),
+    (cs.BrierMonitor, {"prob_a": MODELS["A"], "prob_b": MODELS["B"]}),
+]
+
+
+@pytest.mark.parametrize(("monitor", "predicted"), FED)
+@pytest.mark.parametrize("about", [{"labels": ["no", "yes"]}, {"pos_label": "yes"}])
+def test_outcomes_are_named(monitor, predicted, about):
+    by_names, by_numbers = monitor(), monitor()
+    assert by_names.summarize(["no", "yes"], **predicted, **about) == by_numbers.summarize([0, 1], **predicted)
+    assert monitor().summarize(["no", "yes"], **predicted, pos_label="no") == monitor().summarize([1, 0], **predicted)
+    named = by_names.update(["no", "yes"], **predicted, period="x", **about)
+    assert repr(named) == repr(by_numbers.update([0, 1], **predicted, period="x"))
+
+
+@pytest.mark.parametrize(("monitor", "predicted"), FED)
+def test_unknown_arguments_are_refused(monitor, predicted):
+    fed = monitor()
+    with pytest.raises(TypeError, match=r"expected arguments of update .*, found 'segments'; did you mean 'segment'"):
+        fed.update([0, 1], **predicted, segments=["a", "b"])
+    with pytest.raises(TypeError, match=r"expected arguments of summarize .*, found 'x'"):
+        fed.summarize([0, 1], **predicted, x=1)
+    assert fed.periods == ()
 
 
 def test_an_outcome_of_probability_0_is_an_alarm_at_once():

@@ -206,7 +206,7 @@ def test_figure_4_deviations_and_consistency_bars(closed_figures):
     """
     random = np.random.default_rng(5)
     y, p = cs.generators.temperature(2).sample(300, rng=4)
-    result = cs.reliability(y, p, n_bins=5, band="pointwise_consistency", level=0.9, n_resamples=4000, rng=1)
+    result = cs.reliability(y, p, n_bins=5, band="pointwise_consistency", confidence_level=0.9, n_resamples=4000, rng=1)
     mean, frequency = np.array(table(y, p, 5)).T
     assert result.mean_prediction == pytest.approx(mean, abs=1e-13)
     assert result.frequency == pytest.approx(frequency, abs=1e-13)

@@ -60,7 +60,7 @@ def test_a_useless_judge_of_a_pilot_is_planned_with_and_saves_nothing():
     random = np.random.default_rng(3)
     p = random.random(1000)
     y, coin = np.where(random.permutation(1000) < 60, random.random(1000) < p, np.nan), random.integers(0, 2, 1000)
-    share = cs.confidence_interval(y, p, measure="ks", judge=cs.Judge(coin), n_resamples=9, rng=1).share
+    share = cs.confidence_interval(y, p, measure="ks", judge=cs.Judge(coin), n_resamples=9, rng=1).rows.share
     assert share > 1
     found = cs.sample_size(P, proxy_share=share, proxy_rows=5000, **ASKED)
     assert found.labels_only < found.n < share * found.labels_only + 1

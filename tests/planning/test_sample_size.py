@@ -89,6 +89,8 @@ def test_classes():
         (([0.2, 0.3], "shift=1"), {"n_sets": 0}, "n_sets"),
         (([0.2, 0.3], "shift=1"), {"n_datasets": 0}, "n_datasets"),
         (([0.2, 0.3], "shift=1"), {"most": 1}, "most"),
+        (([0.2, 0.3], "shift=1"), {"n_dataset": 9}, "found 'n_dataset'; did you mean 'n_datasets'"),
+        (([0.2, 0.3], "shift=1"), {"n_bins": 9, "test": "ks"}, "or expected options of measure 'ks'"),
         (([0.2, 0.3], "shift=0.01"), {"most": 500, "test": "ks"}, "in at most 500 rows"),
         (([0.4, 0.6], "shift=1"), {"most": 500, "test": "spiegelhalter"}, "in at most 500 rows"),
     ],

@@ -31,7 +31,7 @@ def texts(ax):
 @pytest.mark.parametrize("columns", [["age"], ["age", "income_of_the_household", "region"]])
 def test_a_picture_shows_the_groups_and_their_numbers(data, columns):
     y, p, frame = data
-    found = cs.audit(y, p, frame[columns], rng=1, depth=len(columns))
+    found = cs.audit(y, p, cs.Groups(frame[columns], depth=len(columns)), rng=1)
     ax = cs.plot(found)
     shown = [0, *(g for g in found.order if g != 0)][:40]
     assert len(found.names) == 5 or len(found.names) > 40
@@ -54,7 +54,7 @@ def test_a_picture_shows_the_groups_and_their_numbers(data, columns):
 
 def test_models_are_side_by_side(data):
     y, p, frame = data
-    found = cs.audit(y, {"one": p, "two": p**2}, frame[["age", "region"]], rng=1, depth=1)
+    found = cs.audit(y, {"one": p, "two": p**2}, cs.Groups(frame[["age", "region"]], depth=1), rng=1)
     ax = cs.plot(found)
     points = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() in ("o", "D")])
     wanted = np.concatenate([100 * each.error for each in found.values()])

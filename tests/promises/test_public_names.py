@@ -26,12 +26,13 @@ test_named.__test__ = False
 
 
 def missing_sections(name, entry):
-    """What the docstring of a public callable lacks of the numpydoc sections that every one must have."""
+    """What the docstring of a public callable lacks of the sections that every one must have, and an example."""
     text = inspect.getdoc(entry) or ""
     if inspect.isclass(entry):
         return [] if "Attributes\n---" in text or "Parameters\n---" in text else [f"{name}: Attributes"]
-    needed = ["Returns", "Examples"] + (["Parameters"] if inspect.signature(entry).parameters else [])
-    return [f"{name}: {section}" for section in needed if f"{section}\n---" not in text]
+    needed = ["Returns"] + (["Parameters"] if inspect.signature(entry).parameters else [])
+    lacking = [section for section in needed if f"{section}\n---" not in text]
+    return [f"{name}: {section}" for section in ["Examples"] * (">>>" not in text) + lacking]
 
 
 def public_callables():

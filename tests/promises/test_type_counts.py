@@ -1,14 +1,31 @@
-"""How often parameters have no type, and code asks of which kind an object is; neither grows."""
+"""How often parameters have no type, signatures are overloaded, and kinds of objects are asked; none grows."""
 
 import ast
+import re
 
+import pytest
 from package_sources import ROOT, nodes_of, sources
 
 MOST_WITHOUT_TYPE = 99
 MOST_ASKED_KINDS = 7
+MOST_OVERLOADS = 90  # of the public functions, and of `predict`
+MOST_OVERRIDES = 0  # members of another type than in the base, of which mypy is told to keep silent
 KINDS = ("bounds/", "residuals/", "inference/problems/", "data/weighted_sample.py")  # where intervals, moments ... are
 NO_TYPE = """
 def verb(y: Any, *rows: Any, kept: "Any" = None, values: list[Any], **options: Any) -> Any: ...
+"""
+OVERLOADS = """
+@overload
+def one(y: int) -> int: ...
+class Each:
+    @typing.overload
+    @classmethod
+    def of(cls) -> int: ...
+"""
+SILENT = """
+def n(self) -> int:  # type: ignore[override]
+cells: int  # type: ignore[assignment, override]
+size: int  # type: ignore[misc]
 """
 ASKS = """
 isinstance(data, WeightedSample)
@@ -50,6 +67,18 @@ def is_name(node):
     return isinstance(node, ast.Name | ast.Attribute)
 
 
+def overloads(source):
+    """The functions of a file that are overloads of another one, by name."""
+    functions = [node for node in nodes_of(source) if isinstance(node, ast.FunctionDef)]
+    marks = {"overload", "typing.overload"}
+    return [each.name for each in functions if marks & {ast.unparse(mark) for mark in each.decorator_list}]
+
+
+def overrides(source):
+    """The lines of a file on which mypy is told to keep silent about an override."""
+    return [line.strip() for line in source.splitlines() if re.search(r"type: ignore\[[^]]*\boverride\b", line)]
+
+
 def test_few_parameters_have_no_type():
     assert (ROOT / "compiled.py").exists()
     found = [f"{path}: {each}" for path, source in sources().items() for each in without_type(source)]
@@ -61,6 +90,17 @@ def test_code_seldom_asks_of_which_kind_an_object_is():
     assert {"WeightedSample", "BinaryProblem"} <= names
     found = [f"{path}: {each}" for path, source in sources().items() for each in asked_kinds(source, names)]
     assert len(found) <= MOST_ASKED_KINDS, "\n".join(found)
+
+
+@pytest.mark.parametrize(("count", "most"), [(overloads, MOST_OVERLOADS), (overrides, MOST_OVERRIDES)])
+def test_types_are_written_once(count, most):
+    found = [f"{path}: {each}" for path, source in sources().items() for each in count(source)]
+    assert len(found) <= most, "\n".join(found)
+
+
+def test_planted_overloads_and_overrides_are_counted():
+    assert overloads(OVERLOADS) == ["one", "of"]
+    assert [line[:5] for line in overrides(SILENT)] == ["def n", "cells"]
 
 
 def test_planted_parameters_and_checks_are_counted():

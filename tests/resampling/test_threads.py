@@ -90,7 +90,7 @@ ASKED = {  # each enters kernels that are called for some draws, rows, pairs or 
     "clusters": lambda: cs.confidence_interval(Y, P, cluster=np.arange(120) % 40, **DRAWS),
     "weights": lambda: cs.confidence_interval(Y, P, sample_weight=1 + P, **DRAWS),
     "groups": lambda: cs.audit(Y, P, MASKS, **DRAWS),
-    "classes": lambda: cs.calibration_test(CLASS, PROB, lens="class_wise", measure="ece", reduce="mean", **DRAWS),
+    "classes": lambda: cs.calibration_test(CLASS, PROB, lens="class_wise_mean", measure="ece", **DRAWS),
     "pairs of classes": lambda: cs.confidence_interval(CLASS, PROB, lens="class_wise_mean", **DRAWS),
     "vectors": lambda: cs.calibration_test(CLASS, PROB, lens="canonical", measure="skce", **DRAWS),
     "blocks of vectors": lambda: cs.estimate(CLASS, PROB, measure="skce", statistic="block", block_size=7),

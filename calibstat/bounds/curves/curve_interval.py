@@ -113,7 +113,7 @@ class CurveInterval(Interval):
     has_own_floor = True
 
     @cached_property
-    def estimate(self) -> float:  # type: ignore[override]
+    def estimate(self) -> float:
         return self.binned.estimate
 
     @property
@@ -124,11 +124,11 @@ class CurveInterval(Interval):
         return self.binned.drawn(residuals, draws)
 
     @property
-    def condition(self) -> str:  # type: ignore[override]
+    def condition(self) -> str:
         return self.bound.shape.condition
 
     @cached_property
-    def void(self) -> str:  # type: ignore[override]
+    def void(self) -> str:
         return self.bound.shape.rejection(self.bound.sample)
 
     @cached_property

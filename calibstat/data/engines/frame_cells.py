@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -66,27 +66,41 @@ def _query(frame: object, names: Sequence[str | None], keys: list[str], distinct
     Columns are computed first, one stage after another, and then plain columns are added up, which every engine can do.
     """
     nw, data = _narwhals(), _lazy(frame)
-    col, lit, when = nw.col, nw.lit, nw.when
     _check_columns(nw, data.collect_schema(), names, keys)
-    given = [(short_name, name) for short_name, name in zip("ypw", names, strict=True) if name is not None]
+    given = {short_name: name for short_name, name in zip("ypw", names, strict=True) if name is not None}
     data = data.select(
-        *(col(key).alias(f"by_{i}") for i, key in enumerate(keys)),
-        *(col(name).cast(nw.Float64).alias(each) for each, name in given),
+        *(nw.col(key).alias(f"by_{i}") for i, key in enumerate(keys)),
+        *(nw.col(name).cast(nw.Float64).alias(each) for each, name in given.items()),
     )
+    data = _with_cells(nw, _with_codes(nw, data, given))
+    groups = [*(f"by_{i}" for i in range(len(keys))), "cell", *["exact"] * distinct]
+    table = _sums(nw, data, groups, weighted="w" in given)
+    return table.rename({f"by_{i}": key for i, key in enumerate(keys)})
+
+
+def _with_codes(nw: ModuleType, data: Any, given: Iterable[str]) -> Any:
+    """Add the code of what is missing or bad in a row, 0 if nothing is; numbers of other rows become 0."""
+    col, lit, when = nw.col, nw.lit, nw.when
     good = {
         "y": (col("y") == 0) | (col("y") == 1),
         "p": (col("p") >= 0) & (col("p") <= 1),
         "w": (col("w") >= 0) & (col("w") <= LARGEST_WEIGHT) & (col("w") == col("w").floor()),
     }
-    for k, (each, _) in enumerate(given):
+    for k, each in enumerate(given):
         data = data.with_columns(col(each).is_null().alias("null"), col(each).fill_null(0.0).alias(each))
         data = data.with_columns((col("null") | col(each).is_nan()).alias("null"))
         state = when(col("null")).then(lit(1)).otherwise(when(good[each]).then(lit(0)).otherwise(lit(2)))
         data = data.with_columns((state * STATES**k).alias(f"state_{each}"))
-    data = data.with_columns(sum((col(f"state_{each}") for each, _ in given[1:]), col("state_y")).alias("code"))
-    data = data.with_columns(
-        *(when(col("code") == 0).then(col(each)).otherwise(lit(0.0)).alias(each) for each, _ in given)
+    first, *others = (col(f"state_{each}") for each in given)
+    data = data.with_columns(sum(others, first).alias("code"))
+    return data.with_columns(
+        *(when(col("code") == 0).then(col(each)).otherwise(lit(0.0)).alias(each) for each in given)
     )
+
+
+def _with_cells(nw: ModuleType, data: Any) -> Any:
+    """Add the cell of each row, and how far its prediction lies above the edge below it, in coarse and fine steps."""
+    col, lit, when = nw.col, nw.lit, nw.when
     # Polars divides by a constant as it multiplies by the rounded inverse, so that the number of cells is a column.
     data = data.with_columns(
         (col("p") * CELLS + 0.5).floor().alias("edge"),  # the rule of bin_of
@@ -100,19 +114,23 @@ def _query(frame: object, names: Sequence[str | None], keys: list[str], distinct
     data = data.with_columns(((col("p") - col("b") / col("n_cells")) * COARSE).alias("above"))
     data = data.with_columns(col("above").floor().alias("coarse"))
     data = data.with_columns(((col("above") - col("coarse")) * FINE).floor().alias("fine"))
-    data = data.with_columns(
+    return data.with_columns(
         when(col("code") == 0).then(col("b")).otherwise(col("code") * -1.0).cast(nw.Int64).alias("cell"),
         *(col(each).cast(nw.Int64).alias(each) for each in ("y", "coarse", "fine")),
     )
-    weighted = []
-    if names[2] is not None:
+
+
+def _sums(nw: ModuleType, data: Any, groups: list[str], *, weighted: bool) -> Any:
+    """Return what the rows of each group add up to."""
+    col, lit, when = nw.col, nw.lit, nw.when
+    of_weights = []
+    if weighted:
         data = data.with_columns(
             col("w").cast(nw.Int64).alias("w"), when(col("w") > 0).then(lit(1)).otherwise(lit(0)).alias("n_weighted")
         )
         data = data.with_columns(*((col(each) * col("w")).alias(each) for each in ("y", "coarse", "fine")))
-        weighted = [col("w").sum().alias("count"), col("n_weighted").sum().alias("n_weighted")]
-    groups = [*(f"by_{i}" for i in range(len(keys))), "cell"]
-    table = data.with_columns(col("p").alias("exact")).group_by(*groups, *["exact"] * distinct)
+        of_weights = [col("w").sum().alias("count"), col("n_weighted").sum().alias("n_weighted")]
+    table = data.with_columns(col("p").alias("exact")).group_by(*groups)
     table = table.agg(
         nw.len().alias("n_rows"),
         col("y").sum().alias("positives"),
@@ -120,13 +138,11 @@ def _query(frame: object, names: Sequence[str | None], keys: list[str], distinct
         col("p").max().alias("highest"),
         col("coarse").sum().alias("offsets"),
         col("fine").sum().alias("fine_offsets"),
-        *weighted,
+        *of_weights,
     )
     whole = ["n_rows", "positives", "offsets", "fine_offsets", *(["count", "n_weighted"] if weighted else [])]
     table = table.with_columns(*(col(name).cast(nw.Int64).alias(name) for name in whole))
-    if not weighted:
-        table = table.with_columns(col("n_rows").alias("count"))
-    return table.rename({f"by_{i}": key for i, key in enumerate(keys)})
+    return table if weighted else table.with_columns(col("n_rows").alias("count"))
 
 
 def _check_columns(nw: ModuleType, schema: Mapping[str, Any], names: Sequence[str | None], keys: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from calibstat.data.checks import is_among, short, unknown_name
@@ -88,6 +88,23 @@ def sql(
     >>> print(query.splitlines()[-1])
     GROUP BY "site", "cell"
     """
+    _check(dialect, label, prob, table, weight)
+    d = DIALECTS[dialect]
+    groups = "".join(f"{d.name(key)}, " for key in by_columns(by))
+    given = {"y": label, "p": prob} | ({} if weight is None else {"w": weight})
+    exact = ", p" * check_cells(cells)
+    lines = [
+        *_stages(d, groups, given, table),
+        f"SELECT {groups}{d.name('cell')},",
+        "  " + ",\n  ".join(_sums(d, weight is not None)),
+        "FROM cells",
+        f"GROUP BY {groups}{d.name('cell')}{exact}",
+    ]
+    return "\n".join(lines)
+
+
+def _check(dialect: str, label: str, prob: str, table: str, weight: str | None) -> None:
+    """Raise unless the dialect is known, and names are texts."""
     if not is_among(dialect, DIALECTS):
         raise unknown_name("dialect", dialect, DIALECTS)
     for argument, name in {"label": label, "prob": prob, "table": table, "weight": weight}.items():
@@ -95,26 +112,48 @@ def sql(
             raise ValueError(f"expected {argument}, a name, found {short(name)}")
     if "\0" in table:
         raise ValueError(f"expected table without the character U+0000, found {short(table)}")
-    d = DIALECTS[dialect]
-    keys = [d.name(key) for key in by_columns(by)]
-    groups = "".join(f"{key}, " for key in keys)
-    given = {"y": label, "p": prob} | ({} if weight is None else {"w": weight})
+
+
+def _stages(d: Dialect, groups: str, given: Mapping[str, str], table: str) -> list[str]:
+    """Return the queries of which each computes columns from those of the one before: rows with their cells.
+
+    `given` are the columns of outcomes y, predictions p and weights w.
+    """
     numbers = ", ".join(f"CAST({d.name(name)} AS {d.double}) AS {each}" for each, name in given.items())
+    kept = ", ".join(f"CASE WHEN code = 0 THEN {each} ELSE 0.0 END AS {each}" for each in given)
+    edge, above = d.whole(f"p * {CELLS}.0 + 0.5"), f"(p - b / {CELLS}.0) * {COARSE}.0"
+    fine = d.whole(f"(above - coarse) * {FINE}.0")
+    w = ", w" * ("w" in given)
+    rounded = f"CAST(CAST(edge / {CELLS}.0 AS {d.single}) AS {d.double})"  # to which single precision rounds an edge
+    bins = f"CASE WHEN p > edge / {CELLS}.0 AND p <> {rounded} THEN edge WHEN edge > 0 THEN edge - 1.0 ELSE 0.0 END"
+    cell = f"CASE WHEN code = 0 THEN CAST(b AS {d.integer}) ELSE -code END AS {d.name('cell')}"
+    return [
+        f"WITH given AS (SELECT {groups}{numbers} FROM {table}),",
+        f"coded AS (SELECT {groups}y, p{w}, {_code(d, given)} AS code FROM given),",
+        f"kept AS (SELECT {groups}code, {kept} FROM coded),",
+        f"edged AS (SELECT {groups}code, y, p{w}, {edge} AS edge FROM kept),",
+        f"placed AS (SELECT {groups}code, y, p{w}, {bins} AS b FROM edged),",
+        f"measured AS (SELECT {groups}code, y, p{w}, b, {above} AS above FROM placed),",
+        f"cut AS (SELECT {groups}code, y, p{w}, b, above, {d.whole('above')} AS coarse FROM measured),",
+        f"cells AS (SELECT {groups}{cell}, y, p{w}, coarse, {fine} AS fine FROM cut)",
+    ]
+
+
+def _code(d: Dialect, given: Mapping[str, str]) -> str:
+    """Return the expression that says which columns of a row are missing or bad, 0 if none is."""
     good = {
         "y": "y = 0 OR y = 1",
         "p": "p >= 0 AND p <= 1",
         "w": f"w >= 0 AND w <= {LARGEST_WEIGHT} AND w = {d.whole('w')}",
     }
-    code = " + ".join(
+    return " + ".join(
         f"CASE WHEN {each} IS NULL THEN {STATES**k} WHEN {good[each]} THEN 0 ELSE {2 * STATES**k} END"
         for k, each in enumerate(given)
     )
-    kept = ", ".join(f"CASE WHEN code = 0 THEN {each} ELSE 0.0 END AS {each}" for each in given)
-    edge, above = d.whole(f"p * {CELLS}.0 + 0.5"), f"(p - b / {CELLS}.0) * {COARSE}.0"
-    fine = d.whole(f"(above - coarse) * {FINE}.0")
-    w = ", w" if weight is not None else ""
-    rounded = f"CAST(CAST(edge / {CELLS}.0 AS {d.single}) AS {d.double})"  # to which single precision rounds an edge
-    bins = f"CASE WHEN p > edge / {CELLS}.0 AND p <> {rounded} THEN edge WHEN edge > 0 THEN edge - 1.0 ELSE 0.0 END"
+
+
+def _sums(d: Dialect, weighted: bool) -> list[str]:
+    """Return the columns of the answer behind those of groups and cells."""
 
     def total(expression: str, name: str) -> str:
         return f"CAST(SUM({expression}) AS {d.integer}) AS {d.name(name)}"
@@ -122,31 +161,14 @@ def sql(
     def whole(name: str) -> str:
         return f"CAST({name} AS {d.integer})"
 
-    times = f" * {whole('w')}" if weight is not None else ""
-    cell = f"CASE WHEN code = 0 THEN {whole('b')} ELSE -code END AS {d.name('cell')}"
-    exact = ", p" * check_cells(cells)
-    sums = [
+    times = f" * {whole('w')}" * weighted
+    return [
         f"COUNT(*) AS {d.name('n_rows')}",
-        total(whole("w"), "count") if times else f"COUNT(*) AS {d.name('count')}",
+        total(whole("w"), "count") if weighted else f"COUNT(*) AS {d.name('count')}",
         total(whole("y") + times, "positives"),
         f"MIN(p) AS {d.name('lowest')}",
         f"MAX(p) AS {d.name('highest')}",
         total(whole("coarse") + times, "offsets"),
         total(whole("fine") + times, "fine_offsets"),
-        *([total("CASE WHEN w > 0 THEN 1 ELSE 0 END", "n_weighted")] if times else []),
+        *([total("CASE WHEN w > 0 THEN 1 ELSE 0 END", "n_weighted")] if weighted else []),
     ]
-    lines = [
-        f"WITH given AS (SELECT {groups}{numbers} FROM {table}),",
-        f"coded AS (SELECT {groups}y, p{w}, {code} AS code FROM given),",
-        f"kept AS (SELECT {groups}code, {kept} FROM coded),",
-        f"edged AS (SELECT {groups}code, y, p{w}, {edge} AS edge FROM kept),",
-        f"placed AS (SELECT {groups}code, y, p{w}, {bins} AS b FROM edged),",
-        f"measured AS (SELECT {groups}code, y, p{w}, b, {above} AS above FROM placed),",
-        f"cut AS (SELECT {groups}code, y, p{w}, b, above, {d.whole('above')} AS coarse FROM measured),",
-        f"cells AS (SELECT {groups}{cell}, y, p{w}, coarse, {fine} AS fine FROM cut)",
-        f"SELECT {groups}{d.name('cell')},",
-        "  " + ",\n  ".join(sums),
-        "FROM cells",
-        f"GROUP BY {groups}{d.name('cell')}{exact}",
-    ]
-    return "\n".join(lines)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.data.groups import Groups
+from calibstat.data.groups import MadeGroups
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class CountedGroups:
         The prediction by which groups are compared with the other rows: of rows in a cell the mean of all of them.
     mask : function
         Of the number of a group: which of these rows are in it.
-    groups : Groups
+    groups : MadeGroups
         The groups, of rows or of sets of rows.
     """
 
@@ -31,7 +31,7 @@ class CountedGroups:
     ones: np.ndarray
     shared: np.ndarray
     mask: Callable[[int], np.ndarray]
-    groups: Groups
+    groups: MadeGroups
 
     def positives(self, stratum: np.ndarray, size: int) -> np.ndarray:
         """Return the rows with outcome 1 of each group in each stratum, shape (G, size)."""

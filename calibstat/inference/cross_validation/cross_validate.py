@@ -49,6 +49,14 @@ def cross_validate(
 ) -> CrossValidation:
     """Fit an estimator by cross-validation, and say how well calibrated its models are: for one data set and no other.
 
+    >>> import calibstat as cs
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> found = cs.cross_validate(GaussianNB(), X, y, repeats=1, rng=1)
+    >>> found.test.pvalue < 0.01, 0 < found.interval.low < found.interval.high < 0.1
+    (True, True)
+
     Parameters
     ----------
     estimator : object
@@ -59,30 +67,22 @@ def cross_validate(
     y : array_like, shape (n,)
         The outcomes: two numbers or names.
     cv : int, array_like of shape (n,) or (n, R), or splitter
-        The number of folds, dealt at random, no outcome to one alone; or the fold of each row, of each of R repeats; or
-        anything with ``split(X, y, groups)`` that holds out every row once, or once in each repeat. Folds dealt by
-        outcomes, as ``StratifiedKFold`` does, hide from the test what it looks for; there is a warning.
+        The number of folds, dealt at random; or the fold of each row, of each of R repeats; or anything with
+        ``split(X, y, groups)`` that holds out every row once, or once in each repeat.
     repeats : int, optional
         How many times folds are dealt, 3 by default; with a number of folds only.
-    measure : str or Measure
-        The calibration error, as for `confidence_interval` with `folds`.
+    measure, **options
+        The calibration error and its options, as for `confidence_interval` with `folds`.
     method : {"triangle", "mirror"}
-        Which high end the interval has: the one for every learner, or the shorter one for learners that correct at most
-        fully, see Notes.
+        The high end for every learner, or a shorter one for learners that correct at most fully.
     groups : array_like, shape (n,), optional
-        The group of each row (a patient, a site): all rows of a group are held out together, and test and intervals
-        take groups, not rows, as independent, as `cluster` of `confidence_interval` does.
+        The group of each row (a patient, a site): its rows are held out together, and groups are independent, not rows.
     pos_label : object, optional
         The outcome whose probability is judged; by default the second one in order, as in scikit-learn.
     confidence_level : float
         Between 0 and 1; of each interval.
-    rng : None, int, SeedSequence or Generator
-        Of folds, of seeds of the estimator that are None, and of all draws.
-    n_jobs : int
-        Number of threads, -1 for one for each core; fits and draws give the same numbers for any. Inside of
-        ``joblib.parallel_config(backend="loky")`` fits run in processes.
-    **options
-        Options of the measure.
+    rng, n_jobs
+        As for `calibration_test`; folds and seeds of the estimator that are None come from `rng` too.
 
     Returns
     -------
@@ -92,44 +92,20 @@ def cross_validate(
     Raises
     ------
     ValueError
-        If data, folds or the estimator are not as described; the first offending row or fold is named. All but what
-        the fitted models return is checked before the first fit.
+        If data, folds or the estimator are not as described; all but what models return is checked first.
     ImportError
         If scikit-learn is not installed; ``pip install calibstat[sklearn]`` brings it.
 
     Notes
     -----
-    The interval is of the error of predicting each new row by one of the fitted models, drawn at random. That is what
-    ``result.predictor`` does: it chooses one of all R times K models by a hash of the row, and its error is at most the
-    mean over the repeats. The mean of their predictions is another model, with another error, and so is a model
-    refitted on all rows. Two models are fitted on all rows with different seeds; if they predict the same, the printed
-    answer says that the error of such a model is the same to first order, without a guarantee.
-
-    The test asks whether the learner is wrong each time it is fitted. Its null hypothesis is that all models are
-    calibrated. No test of the same rows can show how large the chance errors of these models are; the interval covers
-    them. With `method` "triangle" its high end is the *triangle*. With "mirror" it is the *mirror*, which is studied
-    for logistic regression, ridge, other efficient or penalised fits, and Platt, isotonic and histogram maps. It misses
-    for learners that select, round, sharpen or over-correct. Both are as of `confidence_interval` with `folds`.
-
-    Rows must be independent and of one law; models that are tried on later rows are judged by `Monitor`. A learner that
-    draws at random without a `random_state` gives other numbers each time. Calls of more than 5 s say on standard
-    error how long they take. Cost: R K + 2 fits, and about a second at 10,000 rows.
+    The interval is of the error of predicting each new row by one of the fitted models, drawn at random, as
+    ``result.predictor`` does. The null hypothesis of the test is that all models are calibrated: it asks whether the
+    learner is wrong each time it is fitted. Rows must be independent and of one law. The page "I have one data set" has
+    the steps, and what is not promised. Cost: R K + 2 fits, and about a second at 10,000 rows.
 
     References
     ----------
     Bayle, Bayle, Janson, Mackey 2020, Cross-validation confidence intervals for test error, arXiv:2007.12671.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> found = cs.cross_validate(GaussianNB(), X, y, repeats=1, rng=1)
-    >>> found.test.pvalue < 0.01, 0 < found.interval.low < found.interval.high < 0.1
-    (True, True)
-    >>> found.predictions.shape, found.predictor.predict_proba(X[:3]).shape
-    ((569, 1), (3, 2))
     """
     refuse_retired("cross_validate", options, ())
     check_estimator(estimator, "cross_validate")

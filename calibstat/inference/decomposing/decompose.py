@@ -5,36 +5,35 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.answers_by_model import Answers, ask_each
 from calibstat.bounds.isotonic_interval import recalibrated
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checked_rows import Data
 from calibstat.data.checks import (
     UnknownOption,
     check_jobs,
     check_level,
     check_whole,
     is_among,
-    options_of,
     unknown_name,
 )
 from calibstat.data.clipping import advice
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
-from calibstat.data.observations import MulticlassData, Observations
+from calibstat.data.observations import BinaryData, MulticlassData, Observations
 from calibstat.data.sample import need_counts
 from calibstat.digits import settled
 from calibstat.inference.decomposing.decompose_vectors import METHODS_OF_VECTORS, decompose_vectors, options_of_cells
+from calibstat.inference.designs.design_of import design_of
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.problems.binary_problem import sample_in_clusters
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
+from calibstat.measures.measure_options import RowsAndOptionsOfFits
 from calibstat.measures.regression_ce import regression
 from calibstat.output.wording import level_text
 from calibstat.resampling import Clusters, Draws, Pairs, Stage
@@ -228,41 +227,10 @@ NEEDS_FINITE = ("sharpness",)  # methods that have a value only if every predict
 SUBTRACTED = ("dsc", "resolution")
 
 
-class DecomposeArguments(RowArguments, total=False):
-    """The arguments of `decompose` beside outcomes and predictions."""
-
-    score: str | Bregman
-    method: str
-    bandwidth: float
-    clip: float | None
-    kernel: str
-    n_bins: int | str | None
-    strategy: Strategy
-    threshold: str
-    min_size: int
-    confidence_level: float
-    n_resamples: int
-    rng: Rng
-    n_jobs: int
-    cluster: ArrayLike | None
-    sample_weight: ArrayLike | None
-
-
-@overload
+@question("sample_weight", "cluster")
 def decompose(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[DecomposeArguments]
-) -> Decomposition: ...
-@overload
-def decompose(
-    y_true: Models, y_prob: None = None, **arguments: Unpack[DecomposeArguments]
-) -> Answers[Decomposition]: ...
-@overload
-def decompose(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[DecomposeArguments]
-) -> Answers[Decomposition]: ...
-def decompose(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     score: str | Bregman = "brier",
     method: str = "corp",
@@ -271,24 +239,25 @@ def decompose(
     n_resamples: int = 0,
     rng: Rng = None,
     n_jobs: int = 1,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **options: Any,
-) -> Decomposition | Answers[Decomposition]:
+    **options: Unpack[RowsAndOptionsOfFits],
+) -> Decomposition:
     """Decompose a proper score into miscalibration and parts that recalibration cannot remove.
+
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(2).sample(2000, rng=1)  # over-confident
+    >>> print(cs.decompose(y, p))
+    brier score 0.1824 = mcb 0.01539 - dsc 0.08279 + unc 0.2498 (corp), event: outcome 1, n = 2000.
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight, labels, pos_label
-        As for `estimate`.
+    y_true, y_prob
+        As for `estimate`; rows may have weights or clusters.
     score : {"brier", "log_loss", "spherical"} or Bregman
         The proper score, a loss: squared difference, negative log-likelihood, or 1 - p / sqrt(p² + (1 - p)²) with p the
         probability of the observed outcome; or a user-defined one.
     method : {"corp", "sharpness", "murphy"}
         The estimate of the frequency of outcome 1 given the prediction: isotonic regression, kernel regression, or the
-        mean in bins.
+        mean in bins. Of several classes jointly "sharpness" and "murphy", over the cells of `canonical_ce`.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more. With method "sharpness" or
         "murphy" also one of several classes jointly, such as "canonical".
@@ -298,17 +267,11 @@ def decompose(
         Number of bootstrap samples; 0 for no ranges, as it has to be for several classes jointly.
     rng, n_jobs
         As for `calibration_test`.
-    cluster : array_like, shape (n,), optional
-        The cluster of each row, such as a patient or a day: whole clusters are drawn for the ranges. The score and its
-        parts do not depend on clusters.
     **options
-        For method "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1 (0.05); for
-        method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile". For several classes jointly both methods
-        have the cells of the measure `canonical_ce`, with its options `strategy`, "tree" (default) or "uniform",
-        `n_bins`, `threshold` and `min_size`. For scores that can be infinite
-        ("log_loss") also `clip`: predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their loss is
-        taken. By default none is moved; then one of exactly 0 or 1 that fails makes the score infinite, and method
-        "sharpness" raises if there is one. The message gives a value.
+        For "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1; for "murphy" `n_bins`
+        and `strategy`; for several classes jointly `strategy`, "tree" or "uniform", `n_bins`, `threshold` and
+        `min_size`. For scores that can be infinite `clip`: predictions are moved into [clip, 1 - clip] before their
+        loss is taken; by default none is moved. And words about rows, as of `estimate`.
 
     Returns
     -------
@@ -318,136 +281,98 @@ def decompose(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), an argument is unknown or out of range, or
-        the lens has no binary outcome where one is needed, or a class has probability 0 with "log_loss" and several
-        classes jointly; with `n_resamples`, if a `Sample` has real-valued counts or the score is
-        infinite.
+        If the data are not as described (the first offending row is named), an argument is unknown or out of range, the
+        lens has no binary outcome where one is needed, or a loss is infinite where the method or a range needs a finite
+        one.
 
     Notes
     -----
-    The parts add up to the score, up to rounding, on every sample. With d(x, y) the divergence of the score, v the
-    prediction, y the outcome and the means over rows:
-
-    - "corp": score = mcb - dsc + unc. With the mean losses L of the predictions v, of their isotonic recalibration r(v)
-      and of the overall frequency f, mcb = L(v) - L(r), dsc = L(f) - L(r) and unc = L(f). All are at least 0.
-    - "sharpness": score = calibration_error + sharpness_gap + smoothing. With the kernel regression m(v) these are the
-      mean of d(m, v), at least 0 and, for "brier" and "log_loss", the measure `regression_ce`; the mean of d(y, m), at
-      least 0; and the mean of (φ'(m) - φ'(v)) (y - m), of either sign, which is 0 if m is the mean outcome of each
-      distinct prediction: the error of smoothing.
-    - "murphy": score = reliability - resolution + uncertainty + within_bins. With the mean outcome and the mean
-      prediction of each bin these are the means of d(outcome, prediction) and d(outcome, f); the loss of f; and how
-      much the score would fall if each prediction were replaced by the mean of its bin: for "brier" the variance of
-      predictions within bins minus twice their covariance with outcomes (Stephenson, Coelho, Jolliffe 2008).
-
-    For several classes jointly the score is "brier", the sum over the classes of squared differences, or "log_loss";
-    v is the vector of predictions, and m(v) are the frequencies of the classes in the cell of v. With level sets,
-    ``strategy="uniform", n_bins=None``, nothing is smoothed: score = calibration_error + sharpness_gap (lemma 4.1 of
-    Chidambaram and Ge). Where cells hold few rows, the error is too large and the gap too small.
-
-    The ranges are percentiles of a pairs bootstrap, or of a bootstrap of whole clusters. For the score and for unc
-    they are confidence intervals. The parts that cannot be negative (mcb, dsc, calibration_error, reliability,
-    resolution) are overestimated, most where they are small, and every bootstrap sample overestimates them once
-    more: near 0 the range lies above the true value, and for a calibrated model it hardly ever contains 0. Test
-    whether such a part is more than noise by `calibration_test` with measure "mcb" or "regression_ce". Cost: one
-    sort, and one pass for each bootstrap sample.
+    The parts add up to the score, up to rounding, on every sample; the page "Calibration and sharpness" has their
+    formulas. The ranges are percentiles of a bootstrap of rows, or of whole clusters. They are confidence intervals for
+    the score and for unc. Parts that cannot be negative are overestimated, and every bootstrap sample overestimates
+    them once more: near 0 their range lies above the true value. Test whether such a part is more than noise by
+    `calibration_test` with measure "mcb" or "regression_ce". Cost: one sort, and one pass for each bootstrap sample.
 
     References
     ----------
     Dimitriadis, Gneiting, Jordan 2021, doi:10.1073/pnas.2016191118; Chidambaram, Ge 2024, arXiv:2406.04068; Murphy
     1973, doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2; Stephenson, Coelho, Jolliffe 2008,
     doi:10.1175/2007WAF2006116.1; Bröcker 2009, doi:10.1002/qj.456.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> result = cs.decompose([1, 0, 1], [0.25, 0.5, 0.75])
-    >>> print(result)
-    brier score 0.2917 = mcb 0.125 - dsc 0.05556 + unc 0.2222 (corp), event: outcome 1, n = 3.
-
-    Of three classes jointly, whose most likely class and single classes are calibrated; in truth .02 and .52:
-
-    >>> y, p = cs.generators.six_points().sample(10_000, rng=1)
-    >>> parts = cs.decompose(y, p, lens="canonical", method="sharpness")
-    >>> round(parts["calibration_error"], 3), round(parts["sharpness_gap"], 3)
-    (0.02, 0.518)
     """
-    data = as_data(
-        decompose,
-        y_true,
-        y_prob,
-        lens=lens,
-        cluster=cluster,
-        sample_weight=sample_weight,
-        labels=labels,
-        pos_label=pos_label,
-    )
-    if isinstance(data, Models):
-        return ask_each(decompose, data, locals())
     phi = find_score(score)
     if not is_among(method, METHODS):
         raise unknown_name("a method", method, METHODS)
     check_level("confidence_level", confidence_level)
     check_jobs(n_jobs)
     check_whole("n_resamples", n_resamples, 0)
-    observed = data.seen()
+    observed = rows.seen()
     if isinstance(observed, MulticlassData) and method in METHODS_OF_VECTORS:
-        if n_resamples:
-            raise ValueError(f"expected n_resamples 0 for several classes jointly, found {n_resamples!r}")
-        with options_of(decompose, options):
-            settings = _settings(method, options_of_cells, options)
-        total, parts = decompose_vectors(phi, method, observed, settings)
-        return _decomposition(total, parts, phi.name, method, settings, observed, observed.predictions.n)
-    with options_of(decompose, options):
-        settings = _settings(method, METHODS[method], options)
-    seen = observed.one_event(f"method {method!r}")
-    sample, rows = seen.sample, seen.row_predictions
-    if method in NEEDS_FINITE:
-        phi.inside(sample.value, settings["clip"], rows)
+        return _jointly(phi, method, observed, options, n_resamples)
+    split = Split(phi, method, _settings(method, METHODS[method], options))
+    seen, unit = observed.one_event(f"method {method!r}"), design_of(rows).unit
+    total, parts = split.of_rows(seen)
+    found = _decomposition(total, parts, split, seen, seen.sample.n_rows)
+    found = replace(found, drawn="rows" if unit is None else clusters_in_words(unit, seen.weight))
+    if not n_resamples:
+        return found
+    drawn = split.resamples(seen, unit, total, Draws.of(rng, n_resamples, n_jobs))
+    tail = (1 - confidence_level) / 2
+    ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
+    low, high = (dict(zip(("score", *parts), end, strict=True)) for end in ends)
+    return replace(found, low=low, high=high, confidence_level=confidence_level, n_resamples=n_resamples)
 
-    def split(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Parts:
+
+@dataclass(frozen=True)
+class Split:
+    """A way to split a score of one event: the score, the method, and its options."""
+
+    score: Bregman
+    method: str
+    settings: dict[str, Any]
+
+    def __call__(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Parts:
+        """Return the score of counted rows and its parts."""
         if not count.all():  # a resample leaves out some predictions
             value, count, positives = (part[count > 0] for part in (value, count, positives))
-        return METHODS[method](phi, value, count, positives, **settings)
+        return METHODS[self.method](self.score, value, count, positives, **self.settings)
 
-    total, parts = split(*sample.arrays)
-    low = high = None
-    if n_resamples:
+    def of_rows(self, seen: BinaryData) -> Parts:
+        """Return the score of the rows and its parts."""
+        if self.method in NEEDS_FINITE:
+            self.score.inside(seen.sample.value, self.settings["clip"], seen.row_predictions)
+        return self(*seen.sample.arrays)
+
+    def resamples(self, seen: BinaryData, unit: np.ndarray | None, total: float, draws: Draws) -> np.ndarray:
+        """Return the score and its parts in each bootstrap sample, a row each; `total` is the score of the rows."""
+        sample, rows = seen.sample, seen.row_predictions
         need_counts(sample, "a bootstrap of the parts")
         if not np.isfinite(total):
             given = sample.value if rows is None else rows
-            raise ValueError(f"expected a finite {phi.name} score; {seen.impossible()}; {advice(given)}")
+            raise ValueError(f"expected a finite {self.score.name} score; {seen.impossible()}; {advice(given)}")
 
         def numbers(*arrays: np.ndarray) -> list[float]:
-            score_r, parts_r = split(*arrays)
-            return [score_r, *parts_r.values()]
+            score, parts = self(*arrays)
+            return [score, *parts.values()]
 
-        draws = Draws.of(rng, n_resamples, n_jobs)
-        if data.unit is None:
-            drawn = resampling.draw(sample, Pairs(), numbers, draws, Stage.ROWS)
-        else:
-            in_order, unit = sample_in_clusters(seen, data.unit)
-            drawn = resampling.draw(in_order, Clusters(unit), numbers, draws, Stage.ROWS)
-        tail = (1 - confidence_level) / 2
-        ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
-        low, high = (dict(zip(("score", *parts), end, strict=True)) for end in ends)
-    return replace(
-        _decomposition(total, parts, phi.name, method, settings, seen, sample.n_rows),
-        low=low,
-        high=high,
-        confidence_level=confidence_level if n_resamples else None,
-        n_resamples=n_resamples,
-        drawn="rows" if data.unit is None else clusters_in_words(data.unit, seen.weight),
-    )
+        if unit is None:
+            return resampling.draw(sample, Pairs(), numbers, draws, Stage.ROWS)
+        in_order, unit = sample_in_clusters(seen, unit)
+        return resampling.draw(in_order, Clusters(unit), numbers, draws, Stage.ROWS)
+
+
+def _jointly(
+    score: Bregman, method: str, data: MulticlassData, options: Mapping[str, Any], n_resamples: int
+) -> Decomposition:
+    """Return the parts of the score of several classes jointly, which has no ranges."""
+    if n_resamples:
+        raise ValueError(f"expected n_resamples 0 for several classes jointly, found {n_resamples!r}")
+    split = Split(score, method, _settings(method, options_of_cells, options))
+    total, parts = decompose_vectors(score, method, data, split.settings)
+    return _decomposition(total, parts, split, data, data.predictions.n)
 
 
 def _decomposition(
-    total: float,
-    parts: dict[str, float],
-    loss: str,
-    method: str,
-    settings: dict[str, Any],
-    seen: Observations,
-    n: int | float,
+    total: float, parts: dict[str, float], split: Split, seen: Observations, n: int | float
 ) -> Decomposition:
     """Return the parts without their ranges."""
     return Decomposition(
@@ -457,9 +382,9 @@ def _decomposition(
         low=None,
         high=None,
         confidence_level=None,
-        loss=loss,
-        method=method,
-        options=settings,
+        loss=split.score.name,
+        method=split.method,
+        options=split.settings,
         lens=seen.lens,
         n=n,
         n_resamples=0,
@@ -468,7 +393,7 @@ def _decomposition(
     )
 
 
-def _settings(method: str, takes: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+def _settings(method: str, takes: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that a method takes with their defaults; a ValueError names the ones there are."""
     parameters = inspect.signature(takes).parameters.values()
     known = {entry.name: entry.default for entry in parameters if entry.kind is entry.KEYWORD_ONLY}

@@ -102,6 +102,16 @@ def grouping_loss(
 ) -> GroupingLoss:
     """Say how much features know of the outcomes that calibrated predictions do not: at least, not at most.
 
+    >>> import numpy as np
+    >>> import calibstat as cs
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> random = np.random.default_rng(1)
+    >>> X = random.integers(0, 2, (2000, 1))
+    >>> y, p = random.random(2000) < 1 / 4 + X[:, 0] / 2, np.full(2000, 0.5)
+    >>> found = cs.grouping_loss(LogisticRegression(), X, y, p, rng=1)  # the truth is 1/16
+    >>> round(found.estimate, 2), 0.04 < found.low < 1 / 16
+    (0.06, True)
+
     Parameters
     ----------
     estimator : object
@@ -109,10 +119,8 @@ def grouping_loss(
         to the features, the prediction and its log-odds.
     X : array_like, shape (n, n_features), or data frame
         The features.
-    y : array_like, shape (n,)
-        Outcomes, 0 or 1.
-    p : array_like, shape (n,)
-        Predictions in [0, 1], of a model that was not fitted to these rows.
+    y, p : array_like, shape (n,)
+        Outcomes, 0 or 1, and predictions in [0, 1] of a model that was not fitted to these rows.
     cv : int, or array_like of shape (n,)
         The number of folds, dealt at random, or the fold of each row.
     score : {"brier", "log_loss", "spherical"} or Bregman
@@ -123,10 +131,8 @@ def grouping_loss(
         Predictions of the estimator are moved into [clip, 1 - clip], for scores that can be infinite.
     confidence_level : float
         Of the low end, between 0 and 1.
-    rng : None, int, SeedSequence or Generator
-        Of folds, and of seeds of the estimator that are None.
-    n_jobs : int
-        Number of threads, -1 for one for each core.
+    rng, n_jobs
+        As for `calibration_test`; `rng` deals folds and gives seeds to an estimator that has none.
 
     Returns
     -------
@@ -135,41 +141,23 @@ def grouping_loss(
 
     Raises
     ------
-    ValueError
-        If rows, features, folds or options are not as described.
-    ImportError
-        If scikit-learn is not installed.
+    ValueError, ImportError
+        If rows, features, folds or options are not as described; if scikit-learn is not installed.
 
     Notes
     -----
-    Q is the probability given the features, and C the probability given the prediction. The grouping loss is the mean
-    divergence of C from Q. For every fixed q it is at least the mean of loss(C) - loss(q): the difference is the
-    divergence of q from Q. Here q is fitted without the row. The best fit of the stated shape to the same rows has at
-    most the loss of C, so that the estimate is below the mean of loss(C) - loss(q), whatever the estimator. If C has
-    another shape, the estimate is not a bound. No bound from above exists: Q may depend on the features in ways that no
-    model has learnt.
-
-    The low end is the score bound of a mean, which allows for skewness. It takes models of different folds as fixed:
-    asymptotic, and for estimators that single rows do not change much. Cost: a fit for each fold.
+    The grouping loss is the mean divergence of the probability given the prediction from the probability given the
+    features. The estimate is the mean loss of the best recalibration of the stated shape, less that of the estimator,
+    which is fitted without the row: whatever the estimator, this is a bound from below in the mean, proved in section 5
+    of the page "How intervals are made". With a probability of another shape it is not a bound. No bound from above
+    exists: features may matter in ways that no model has learnt. The low end allows for skewness. It takes models of
+    different folds as fixed: asymptotic, and for estimators that single rows do not change much. Cost: a fit for each
+    fold.
 
     References
     ----------
     Kull, Flach 2015, doi:10.1007/978-3-319-23528-8_5; Perez-Lebel, Le Morvan, Varoquaux 2023, arXiv:2210.16315;
     Chidambaram, Ge 2024, appendix E, arXiv:2406.04068.
-
-    Examples
-    --------
-    The prediction is 1/2 where the features say 1/4 or 3/4: a grouping loss of 1/16.
-
-    >>> import numpy as np
-    >>> import calibstat as cs
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> random = np.random.default_rng(1)
-    >>> X = random.integers(0, 2, (2000, 1))
-    >>> y = random.random(2000) < 1 / 4 + X[:, 0] / 2
-    >>> found = cs.grouping_loss(LogisticRegression(), X, y, np.full(2000, 0.5), rng=1)
-    >>> round(found.estimate, 2), 0.04 < found.low < 1 / 16
-    (0.06, True)
     """
     check_estimator(estimator, "grouping_loss")
     check_level("confidence_level", confidence_level)
@@ -177,35 +165,18 @@ def grouping_loss(
     phi = find_score(score)
     if not is_among(shape, SHAPES):
         raise ValueError(f"expected shape 'nondecreasing' or None, found {shape!r}")
-    outcome, prediction = as_rows(y, p)
-    check_rows(outcome, prediction)
-    if (n := count_rows(X)) != outcome.size:
-        raise ValueError(f"expected a row of X for each outcome, found {n} rows and {outcome.size} outcomes")
-    if outcome.min() == outcome.max():
-        raise ValueError(f"expected outcomes 0 and 1, found {outcome[0]:g} alone")
+    event, prediction = _rows(X, y, p)
     if isinstance(cv, int | np.integer):
         check_whole("cv", cv, 2)
     key = key_of(rng)
-    event = outcome.astype(np.int64)
     fold = folds_asked(cv, 1 if isinstance(cv, int | np.integer) else None, key, X, event, None, None)[:, :1]
     fitted = fit_folds(estimator, _beside(X, prediction), event, 1, fold, key, n_jobs, refits=0)
     known = phi.inside(np.clip(fitted.predictions[:, 0], 0.0, 1.0), clip)
-    best = _recalibrated(event, prediction, shape)
-    gain = phi.loss(event.astype(np.float64), best) - phi.loss(event.astype(np.float64), known)
-    centred = gain - gain.mean()
-    worst = max(float(phi.loss(np.full(known.size, float(k)), known).max()) for k in (0, 1))
-    interval = MeanInterval(
-        estimate=float(gain.mean()),
-        variance=float(centred @ centred),
-        third=float((centred**3).sum()),
-        n=gain.size,
-        least=-worst,
-        most=np.inf,
-        title="the grouping loss",
-        is_bounded=True,
-    )
-    given = float(phi.loss(event.astype(np.float64), phi.moved(prediction, clip)).mean())
-    rest = float(phi.loss(event.astype(np.float64), known).mean())
+    outcome = event.astype(np.float64)
+    gain = phi.loss(outcome, _recalibrated(event, prediction, shape)) - phi.loss(outcome, known)
+    interval = _bounded_below(gain, known, phi)
+    given = float(phi.loss(outcome, phi.moved(prediction, clip)).mean())
+    rest = float(phi.loss(outcome, known).mean())
     return GroupingLoss(
         estimate=interval.estimate,
         low=max(interval.low(lambda: gain, 1 - confidence_level), 0.0),
@@ -218,6 +189,33 @@ def grouping_loss(
         n=gain.size,
         n_folds=int(fold.max()) + 1,
         estimator=cut(" ".join(repr(estimator).split()), 200),
+    )
+
+
+def _rows(X: object, y: ArrayLike, p: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return outcomes and predictions; raise unless both outcomes occur, and X has a row for each."""
+    outcome, prediction = as_rows(y, p)
+    check_rows(outcome, prediction)
+    if (n := count_rows(X)) != outcome.size:
+        raise ValueError(f"expected a row of X for each outcome, found {n} rows and {outcome.size} outcomes")
+    if outcome.min() == outcome.max():
+        raise ValueError(f"expected outcomes 0 and 1, found {outcome[0]:g} alone")
+    return outcome.astype(np.int64), prediction
+
+
+def _bounded_below(gain: np.ndarray, known: np.ndarray, phi: Bregman) -> MeanInterval:
+    """Return the interval of the mean gain, no part of which is below minus the largest loss of what is known."""
+    centred = gain - gain.mean()
+    worst = max(float(phi.loss(np.full(known.size, float(k)), known).max()) for k in (0, 1))
+    return MeanInterval(
+        estimate=float(gain.mean()),
+        variance=float(centred @ centred),
+        third=float((centred**3).sum()),
+        n=gain.size,
+        least=-worst,
+        most=np.inf,
+        title="the grouping loss",
+        is_bounded=True,
     )
 
 

@@ -53,6 +53,12 @@ class Independent(Design):
         }
     )
 
+    def need_equal_rows(self, argument: str) -> None:
+        """Raise if rows are in clusters or have weights, for an argument that takes neither."""
+        found = "clusters" if self.unit is not None else "weights" if "sample_weight" in self.data.words else ""
+        if found:
+            raise ValueError(f"expected independent rows of equal weight with {argument}=, found {found}")
+
     def drawn(self, problem: Problem, method: str) -> Drawn:
         """Return what resamples of an interval are drawn from."""
         return problem.canonical("confidence_interval")

@@ -183,7 +183,7 @@ class ClassWiseProblem(ProblemOfClasses):
     @property
     def why_no_interval(self) -> str:
         if self.measure.honest == "mean":
-            return "the class whose mean loss is largest is chosen by the same rows; reduce='mean' has one"
+            return "the class whose mean loss is largest is chosen by the same rows; lens='class_wise_mean' has one"
         if self.measure.laplace_bandwidth is not None and self.measure.honest != "norm" and self.reduce == "max":
             return "the largest of several squares has no unbiased estimate, and their mean has"
         return super().why_no_interval

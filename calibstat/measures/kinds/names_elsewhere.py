@@ -10,7 +10,7 @@ _CALLS = {  # by call, the names that mean it
         "maximum calibration error",
         "max calibration error",
     ),
-    'cs.estimate(label, prob, measure="ece", lens="class_wise", reduce="mean")': (
+    'cs.estimate(label, prob, measure="ece", lens="class_wise_mean")': (
         *("classwise ECE", "cwECE", "cECE", "class-wise expected calibration error", "marginal calibration error"),
         *("class-wise calibration error", "marginal CE"),
     ),

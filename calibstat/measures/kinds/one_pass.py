@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,10 @@ class OnePass(ABC):
     It is made for the predictions of a sample. The state of a resample has length `size` and begins with zeros.
     """
 
-    size: int
+    if TYPE_CHECKING:  # each is a field or a property of subclasses
+
+        @property
+        def size(self) -> int: ...
 
     @abstractmethod
     def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:

@@ -11,6 +11,7 @@ from calibstat.plots.style import PALETTE
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MARKERS = "osX^Dv"
@@ -83,7 +84,6 @@ def _panels(
 
     places, marks = list(table[place].unique()), list(table[beside].unique())
     marks = sorted(marks) if beside == "n" else marks
-    colours = [PALETTE[i % len(PALETTE)] for i in range(len(marks))]
     rows = -(-len(panels) // most)
     columns = -(-len(panels) // rows)
     room = LINE * len(marks) + 0.08  # inches for each place
@@ -105,17 +105,13 @@ def _panels(
         for k, mark in enumerate(marks):
             here = part[part[beside] == mark]
             y = np.array([places.index(value) for value in here[place]]) + shift[k]
-            ax.hlines(y, here["low"], here["high"], color=colours[k], linewidth=1.4)
-            ax.plot(here["rate"], y, MARKERS[k % len(MARKERS)], color=colours[k], markersize=4.5, label=str(mark))
+            color = PALETTE[k % len(PALETTE)]
+            ax.hlines(y, here["low"], here["high"], color=color, linewidth=1.4)
+            ax.plot(here["rate"], y, MARKERS[k % len(MARKERS)], color=color, markersize=4.5, label=str(mark))
         for level in part["level"].unique():
             ax.axvline(level, color="black", linestyle="--", linewidth=1)
         ax.set_title(title, fontsize="medium")
-        ax.set_yticks(range(len(places)), places)
-        ax.set_yticks(np.arange(1, len(places)) - 0.5, minor=True)
-        ax.locator_params(axis="x", nbins=4)
-        ax.xaxis.set_major_formatter("{x:g}")
-        ax.grid(False, axis="y", which="major")
-        ax.grid(True, axis="y", which="minor")  # lines between places, not through marks
+        _name_places(ax, places)
     axes[0, 0].set_ylim(len(places) - 0.5, -0.5)
     for ax in axes.flat[len(panels) :]:
         ax.remove()
@@ -124,3 +120,13 @@ def _panels(
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, title="rows (n)" if beside == "n" else beside, loc="outside right upper")
     return figure
+
+
+def _name_places(ax: Axes, places: list[str]) -> None:
+    """Name the places of marks on the vertical axis, with lines between them and not through marks."""
+    ax.set_yticks(range(len(places)), places)
+    ax.set_yticks(np.arange(1, len(places)) - 0.5, minor=True)
+    ax.locator_params(axis="x", nbins=4)
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.grid(False, axis="y", which="major")
+    ax.grid(True, axis="y", which="minor")

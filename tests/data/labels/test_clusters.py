@@ -1,4 +1,4 @@
-"""Clusters in the words of results."""
+"""Clusters as they are given, and in the words of results."""
 
 import re
 
@@ -57,3 +57,38 @@ def test_a_report_names_the_clusters_and_what_must_be_independent():
     html = page._repr_html_()
     assert "Rows of different clusters must be independent" in html
     assert "Rows must be independent" not in html
+
+
+@pytest.mark.parametrize("form", [list, np.array, lambda unit: np.array([f"c{u}" for u in unit])])
+def test_labels_may_be_given_alone_or_with_what_is_said_of_them(form):
+    alone, said = cs.Data(Y, P, cluster=form(UNIT)), cs.Data(Y, P, cluster=cs.Clusters(form(UNIT)))
+    assert alone.unit.tolist() == said.unit.tolist() == UNIT.tolist()
+    assert (alone.unseen, said.unseen, cs.Data(Y, P).unseen) == ("clusters",) * 3
+    rows = cs.Clusters(form(UNIT), unseen="rows")
+    assert cs.Data(Y, P, cluster=rows).unseen == "rows"
+    models = cs.Models(Y, {"a": P, "b": P**2}, cluster=rows)
+    assert [each.unseen for each in models.values()] == ["rows", "rows"]
+    assert models.unit.tolist() == UNIT.tolist()
+    few = np.where(np.arange(400) % 3 == 0, Y, np.nan)
+    judged = cs.Models(few, {"a": P, "b": P**2}, cluster=rows, judge=cs.Judge(Y * 1.0))
+    assert judged["b"].judged.unit.tolist() == UNIT.tolist()
+    assert repr(rows) == "Clusters(400 labels, unseen='rows')"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: cs.Clusters(UNIT, unseen="models"), "expected unseen 'clusters' or 'rows', found 'models'"),
+        (lambda: cs.Clusters(UNIT, unseen=["rows"]), r"expected unseen 'clusters' or 'rows', found \['rows'\]"),
+        (lambda: cs.Clusters(None, unseen="rows"), "expected labels, the cluster of each row, found None"),
+        (lambda: cs.Clusters(cs.Clusters(UNIT)), r"expected labels, .* found Clusters\(400 labels"),
+        (lambda: cs.Data(Y, P, cluster=cs.Clusters(UNIT[:5])), r"shape \(400,\), found shape \(5,\)"),
+        (lambda: cs.Data(Y, P, cluster=cs.Clusters([None] * 400)), "expected no missing clusters, found one at row 0"),
+        (lambda: cs.Data(Y, P, cluster=cs.Clusters(np.zeros(400))), "expected at least 2 clusters, found 1"),
+        (lambda: cs.Models(Y, {"a": P}, cluster=cs.Clusters([1, 2])), r"shape \(400,\), found shape \(2,\)"),
+        (lambda: cs.estimate(Y, P, cluster=cs.Clusters(UNIT[:5])), r"shape \(400,\), found shape \(5,\)"),
+    ],
+)
+def test_clusters_that_are_wrong_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import calibstat as cs
+from calibstat.data.checked_rows import AboutRows
 from calibstat.data.labels import Positive, advice_of_outcomes, column_names, with_labels
 from calibstat.data.rows_error import Given
 
@@ -45,14 +46,23 @@ def test_pos_label_names_outcome_1(kind, ece):
     assert cs.estimate(y, 1 - P, pos_label=other) == pytest.approx(cs.estimate(1 - Y, 1 - P))
 
 
+def words_of(verb):
+    """The arguments of a function, and the words about rows if it takes these beside them."""
+    parameters = inspect.signature(verb).parameters.values()
+    takes_words = any("AboutRows" in str(each.annotation) or "RowsAnd" in str(each.annotation) for each in parameters)
+    return {each.name for each in parameters} | {*(AboutRows.__annotations__ if takes_words else ())}
+
+
 def test_every_verb_with_labels_takes_pos_label():
     verbs = {name: getattr(cs, name) for name in cs.__all__ if inspect.isfunction(getattr(cs, name))}
     verbs |= {"Sample": cs.Sample.from_rows, "Predictions": cs.Predictions.from_rows}
     verbs |= {"Recalibrator": cs.recalibration.PlattScaling.fit}
-    having = {name: set(inspect.signature(verb).parameters) & {"labels", "pos_label"} for name, verb in verbs.items()}
+    for monitor in (cs.Monitor, cs.ModelsMonitor, cs.BrierMonitor):
+        verbs |= {f"{monitor.__name__}.{name}": getattr(monitor, name) for name in ("update", "summarize")}
+    having = {name: words_of(verb) & {"labels", "pos_label"} for name, verb in verbs.items()}
     of_estimators = {"cross_validate", "scorer"}  # whose classes have names
     found = [name for name, names in having.items() if names and name not in of_estimators]
-    assert len(found) >= 24
+    assert len(found) >= 34
     assert [name for name in found if len(having[name]) == 1] == []
 
 

@@ -247,7 +247,7 @@ def test_lenses():
         ([0, 1, 1], {}, "expected one prediction for each outcome"),
         ([0, 1], {"confidence_level": 1.0}, "expected confidence_level between 0 and 1"),
         ([0, 1], {"n_resamples": 0}, "expected n_resamples to be a whole number"),
-        ([0, 1], {"depth": 0}, "expected depth to be a whole number"),
+        ([0, 1], {"depth": 0}, r"expected cs\.Groups\(groups, depth=.* for audit, found depth=0, which is gone"),
     ],
 )
 def test_errors(y, options, message):

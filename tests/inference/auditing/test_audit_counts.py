@@ -53,6 +53,6 @@ def test_counts_answer_as_rows_do(shape):
 def test_small_atoms_make_no_group():
     y, p, people = rows(300)
     found = counted(y, p, people, min_rows=50)
-    expected = cs.audit(y, p, people, min_rows=50, n_resamples=9, rng=1)
+    expected = cs.audit(y, p, cs.Groups(people, min_rows=50), n_resamples=9, rng=1)
     assert found.left_out == expected.left_out != ""
     assert found.names == expected.names

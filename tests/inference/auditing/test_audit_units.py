@@ -16,7 +16,7 @@ WHY = "it draws the label of each row independently, and its limits are for coun
     ("name", "given"), [("cluster", np.arange(60) // 2), ("sample_weight", np.arange(60) % 3 + 0.5)]
 )
 def test_units_are_refused_with_the_reason(name, given):
-    with pytest.raises(TypeError, match=f"expected no {name}= for audit, because {WHY}"):
+    with pytest.raises(ValueError, match=f"without {name}= for audit, because {WHY}; found one"):
         cs.audit(Y, P, GROUPS, **{name: given})
     for rows in (cs.Data(Y, P, **{name: given}), cs.Models(Y, {"a": P}, **{name: given})):
         with pytest.raises(ValueError, match=f"without {name}= for audit, because {WHY}; found one"):

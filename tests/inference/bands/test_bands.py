@@ -38,7 +38,7 @@ def test_one_observed_frequency_is_outside():
     ],
 )  # fmt: skip
 def test_each_band_says_what_it_is(band, first, promise):
-    text = str(cs.reliability(SAMPLE, band=band, level=0.9, rng=1)).split("\n")
+    text = str(cs.reliability(SAMPLE, band=band, confidence_level=0.9, rng=1)).split("\n")
     assert text[0].endswith(first)
     assert text[1] == promise
 

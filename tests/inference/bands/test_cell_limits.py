@@ -52,7 +52,7 @@ def misses(chance, prob, true_of, n_datasets=300):
     random, missed = np.random.default_rng(4), 0
     for _ in range(n_datasets):
         label = (random.random((len(prob), 1)) > chance.cumsum(axis=1)[:, :-1]).sum(axis=1)
-        found = cs.reliability(label, prob, lens="canonical", band="confidence", level=0.8, n_bins=2)
+        found = cs.reliability(label, prob, lens="canonical", band="confidence", confidence_level=0.8, n_bins=2)
         true = true_of(found.mean_prediction)
         missed += bool(np.any((true < found.low) | (true > found.high)))
     return missed

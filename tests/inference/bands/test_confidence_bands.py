@@ -17,7 +17,9 @@ from calibstat.inference.bands import confidence_bands
 def test_limits_are_those_of_clopper_and_pearson_with_sidaks_level():
     positives, count = np.array([0, 2, 7, 38, 40]), np.array([10, 10, 30, 40, 40])
     value = np.array([0.05, 0.25, 0.45, 0.65, 0.85])
-    found = cs.reliability(cs.Sample.from_counts(value, count, positives), n_bins=5, band="confidence", level=0.9)
+    found = cs.reliability(
+        cs.Sample.from_counts(value, count, positives), n_bins=5, band="confidence", confidence_level=0.9
+    )
     low, high = proportion_confint(positives, count, alpha=1 - 0.9 ** (1 / 5), method="beta")
     np.testing.assert_allclose(found.low, low, atol=1e-12)
     np.testing.assert_allclose(found.high, high, atol=1e-12)
@@ -27,9 +29,9 @@ def test_one_positive_or_negative_takes_the_union_bound():
     # one bin at .9: each end may miss with .05, so of 10 rows the limits are .05/10 and 1 - .05/10
     for positives, end, limit in ((1, "low", 0.005), (9, "high", 0.995)):
         sample = cs.Sample.from_counts([0.5], [10], [positives])
-        found = cs.reliability(sample, band="confidence", level=0.9)
+        found = cs.reliability(sample, band="confidence", confidence_level=0.9)
         assert getattr(found, end) == pytest.approx([limit], abs=1e-15)
-    alone = cs.reliability([1], [0.2], band="confidence", level=0.9)
+    alone = cs.reliability([1], [0.2], band="confidence", confidence_level=0.9)
     assert (alone.low.item(), alone.high.item()) == pytest.approx((0.05, 1))
 
 
@@ -42,7 +44,7 @@ def distribution(chance):
 def limits(n, level):
     """The low and the high end of the band of a single bin of n rows, for 0, 1, ... n positives."""
     samples = [cs.Sample.from_counts([0.5], [n], [positives]) for positives in range(n + 1)]
-    found = [cs.reliability(sample, band="confidence", level=level, interval=False) for sample in samples]
+    found = [cs.reliability(sample, band="confidence", confidence_level=level, interval=False) for sample in samples]
     return np.array([each.low[0] for each in found]), np.array([each.high[0] for each in found])
 
 
@@ -83,7 +85,7 @@ def coverage_of_all_bins(band, level=0.9, bins=6, rows=30):
     for s in range(rows + 1):
         value = (np.arange(bins) + 0.5) / bins
         sample = cs.Sample.from_counts(value, np.full(bins, rows), np.full(bins, s))
-        found = cs.reliability(sample, n_bins=bins, band=band, level=level, interval=False)
+        found = cs.reliability(sample, n_bins=bins, band=band, confidence_level=level, interval=False)
         held += np.where((found.low <= chance) & (chance <= found.high), binom.pmf(s, rows, chance), 0)
     return np.prod(held)
 
@@ -117,7 +119,7 @@ def test_pointwise_bars_are_wilsons():
     rng = np.random.default_rng(0)
     p = rng.random(400)
     y = (rng.random(400) < p).astype(float)
-    found = cs.reliability(y, p, band="pointwise_confidence", level=0.8, strategy="quantile")
+    found = cs.reliability(y, p, band="pointwise_confidence", confidence_level=0.8, strategy="quantile")
     z, n, f = 1.2815515655446004, found.count, found.frequency
     centre = (f + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * np.sqrt(f * (1 - f) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)

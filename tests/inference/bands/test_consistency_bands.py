@@ -69,7 +69,7 @@ def test_the_band_is_the_narrowest_of_its_level(name, level):
     value, count = SAMPLES[name]
     positives = outcomes(count)
     chance, sums = chances(value, count, positives), bin_sums(value, positives)
-    found = cs.reliability(cs.Sample.from_counts(value, count, count), n_bins=3, level=level, rng=1)
+    found = cs.reliability(cs.Sample.from_counts(value, count, count), n_bins=3, confidence_level=level, rng=1)
     assert leaving(found, sums, chance) <= 1 - level + 1e-12
     possible = chance > 0
     low, high = largest_tails(sums[possible], chance[possible], level)
@@ -83,7 +83,7 @@ def test_pointwise_bars_do_not_hold_all_bins_at_once():
     chance, sums = chances(value, count, positives), bin_sums(value, positives, 5)
     sample = cs.Sample.from_counts(value, count, count)
     bands = ("consistency", "pointwise_consistency")
-    held, alone = (cs.reliability(sample, n_bins=5, band=band, level=0.8, rng=1) for band in bands)
+    held, alone = (cs.reliability(sample, n_bins=5, band=band, confidence_level=0.8, rng=1) for band in bands)
     assert leaving(held, sums, chance) <= 0.2
     assert leaving(alone, sums, chance) > 0.3
 
@@ -145,7 +145,7 @@ def test_pointwise_quantiles_of_the_corp_curve_are_left_too_often():
 def test_a_curve_inside_at_some_places_is_inside_everywhere(seed):
     y, p = rows(300, seed, distinct=200 if seed % 2 else None)
     p = np.clip(p**2 if seed % 4 > 1 else p, 0, 1)
-    found = cs.reliability(y, p, n_resamples=99, level=0.5, rng=seed)
+    found = cs.reliability(y, p, n_resamples=99, confidence_level=0.5, rng=seed)
     assert 50 < found.curve_value.size <= 101
     everywhere = np.unique(p)
     assert (found.curve_value[0], found.curve_value[-1]) == (everywhere[0], everywhere[-1])
@@ -177,7 +177,7 @@ def test_many_rows_take_fewer_draws(monkeypatch):
     assert cs.reliability(y, p, n_resamples=150, rng=1).n_resamples == 150
     monkeypatch.setattr("calibstat.inference.bands.consistency_bands.FITTED", 1)
     assert cs.reliability(y, p, rng=1).n_resamples == 99
-    assert cs.reliability(y, p, level=0.995, rng=1).n_resamples == 199
+    assert cs.reliability(y, p, confidence_level=0.995, rng=1).n_resamples == 199
 
 
 @pytest.mark.parametrize("band", ["consistency", "pointwise_consistency"])
@@ -248,7 +248,9 @@ def exact_bars(level):
 def bars(level):
     value, count = (np.concatenate([bin[i] for bin in BINS]) for i in (0, 1))
     sample = cs.Sample.from_counts(value, count, np.zeros(4))
-    return cs.reliability(sample, n_bins=3, band="pointwise_consistency", level=level, n_resamples=DRAWS, rng=7)
+    return cs.reliability(
+        sample, n_bins=3, band="pointwise_consistency", confidence_level=level, n_resamples=DRAWS, rng=7
+    )
 
 
 def fits(found, level, b, **fault):
@@ -288,7 +290,7 @@ def test_bars_of_a_calibrated_model_cover_as_they_say():
         rng = np.random.default_rng(1000 + seed)
         value = (np.arange(15) + 0.5) / 15
         sample = cs.Sample.from_counts(value, np.full(15, 100), rng.binomial(100, value))
-        found = cs.reliability(sample, band="pointwise_consistency", level=0.9, interval=False, rng=seed)
+        found = cs.reliability(sample, band="pointwise_consistency", confidence_level=0.9, interval=False, rng=seed)
         outside += np.sum(~found.inside)
     assert 45 < outside < 90 + 4.5 * np.sqrt(900 * 0.1 * 0.9)
 
@@ -317,12 +319,14 @@ def test_the_band_of_a_map_is_the_largest_that_keeps_the_level(name, level):
     positives = outcomes(count)
     chance, sums = chances(squared(value), count, positives), bin_sums(value, positives)
     sample = cs.Sample.from_counts(value, count, np.zeros(count.size))
-    found = cs.reliability(sample, n_bins=3, level=level, null=squared, interval=False, n_resamples=99, rng=1)
+    found = cs.reliability(
+        sample, n_bins=3, confidence_level=level, null=squared, interval=False, n_resamples=99, rng=1
+    )
     assert leaving(found, sums, chance) <= 1 - level + 1e-12
     possible = chance > 0
     ends = largest_tails(sums[possible], chance[possible], level)
     np.testing.assert_allclose((found.low * found.count, found.high * found.count), ends, atol=1e-9)
-    plain = cs.reliability(sample, n_bins=3, level=level, interval=False, n_resamples=99, rng=1)
+    plain = cs.reliability(sample, n_bins=3, confidence_level=level, interval=False, n_resamples=99, rng=1)
     assert plain.expected is None
     number = np.ceil(value * 3).clip(1)
     mean = [np.average(squared(value)[number == b], weights=count[number == b]) for b in np.unique(number)]
@@ -333,10 +337,12 @@ def test_the_band_of_a_map_of_vectors_is_of_each_row():
     """Two rows of one confidence that are right with .9 and .1: none or both are in .18, and one in .82."""
     prob = np.array([[0.6, 0.4, 0.0], [0.6, 0.0, 0.4]])
     chance = np.array([[0.9, 0.1, 0.0], [0.1, 0.9, 0.0]])
-    found = cs.reliability([0, 0], prob, null=lambda p: chance, level=0.8, interval=False, n_resamples=99, rng=1)
+    found = cs.reliability(
+        [0, 0], prob, null=lambda p: chance, confidence_level=0.8, interval=False, n_resamples=99, rng=1
+    )
     np.testing.assert_array_equal((found.low, found.high), ([0.5], [0.5]))
-    shared = cs.reliability([0, 0], prob, null=lambda p: np.full((2, 3), [0.5, 0.5, 0.0]), level=0.8, interval=False,
-                            n_resamples=99, rng=1)  # fmt: skip
+    few = {"confidence_level": 0.8, "interval": False, "n_resamples": 99, "rng": 1}
+    shared = cs.reliability([0, 0], prob, null=lambda p: np.full((2, 3), [0.5, 0.5, 0.0]), **few)
     np.testing.assert_array_equal((shared.low, shared.high), ([0.0], [1.0]))
     given = {"null": lambda p: chance, "n_bins": 1, "interval": False, "n_resamples": 99}
     each = cs.reliability([0, 0], prob, lens="class_wise", rng=1, **given)
@@ -355,7 +361,9 @@ def test_binomial_bars_are_quantiles(data, level, n_bins):
     y, p, weight = data
     sample = cs.Sample.from_rows(y, p, weight)
     for null in (None, squared):
-        found = cs.reliability(sample, n_bins=n_bins, band="binomial", level=level, null=null, interval=False)
+        found = cs.reliability(
+            sample, n_bins=n_bins, band="binomial", confidence_level=level, null=null, interval=False
+        )
         mean, tail = found.mean_prediction if null is None else found.expected, (1 - level) / 2
         low, high = np.rint(found.low * found.count), np.rint(found.high * found.count)
         slack = 1e-9

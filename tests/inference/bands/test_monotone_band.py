@@ -41,7 +41,7 @@ def slow_band(y, p, level):
 @given(data=weighted_rows())
 def test_the_band_equals_a_slow_one(data):
     y, p, weight = data
-    found = cs.reliability(cs.Sample.from_rows(y, p, weight), band="monotone", level=0.8)
+    found = cs.reliability(cs.Sample.from_rows(y, p, weight), band="monotone", confidence_level=0.8)
     at = slow_band(np.repeat(y, weight), np.repeat(p, weight), 0.8)
     for v in {0.0, 0.05, 0.5, 0.77, 1.0, *p[weight > 0], *(p[weight > 0] / 2)}:
         np.testing.assert_allclose(found.curve_at(v), at(v), atol=1e-9)
@@ -106,7 +106,9 @@ def held(curve, level, replicates=SETS, n=300):
     for seed in range(replicates):
         random = np.random.default_rng([9, seed])
         p = random.random(n)
-        found = cs.reliability((random.random(n) < curve(p)) * 1.0, p, band="monotone", level=level, interval=False)
+        found = cs.reliability(
+            (random.random(n) < curve(p)) * 1.0, p, band="monotone", confidence_level=level, interval=False
+        )
         v = np.concatenate((np.linspace(0, 1, 501), found.curve_value, np.nextafter(found.curve_value, 2).clip(0, 1)))
         low, high = found.curve_at(v)
         count += ((low <= curve(v)) & (curve(v) <= high)).all()

@@ -59,7 +59,7 @@ def test_quantile_bins_share_the_rows_and_do_not_part_ties():
 def test_the_error_and_its_interval_are_those_of_the_bins():
     y, p = rows(400)
     for bins in ({"n_bins": 7}, {"n_bins": 5, "strategy": "quantile"}, {}):
-        found = cs.reliability(y, p, rng=3, level=0.9, **bins)
+        found = cs.reliability(y, p, rng=3, confidence_level=0.9, **bins)
         assert found.error == pytest.approx(cs.estimate(y, p, measure="ece", **bins), abs=1e-12)
         expected = cs.confidence_interval(y, p, measure="ece", confidence_level=0.9, rng=3, **bins)
         assert found.interval.to_dict() == expected.to_dict()

@@ -194,7 +194,11 @@ FORWARD = np.arange(N)[::-1]
         ({"estimator": SVC()}, "expected an estimator with predict_proba, found SVC"),
         ({"groups": np.arange(5)}, r"expected one group a row, shape \(240,\)"),
         ({"groups": np.where(np.arange(N) == 5, np.nan, 1.0)}, "expected no missing groups, found one at row 5"),
-        ({"learner": "rough"}, "expected a learner, one of any, smooth; found 'rough'"),
+        ({"method": "rough"}, "expected a method of rows with folds=, one of triangle, mirror; found 'rough'"),
+        (
+            {"learner": "rough"},
+            "expected method='triangle' or method='mirror' for cross_validate, found learner='rough'",
+        ),
         ({"confidence_level": 95}, "expected confidence_level between 0 and 1, found 95"),
         ({"measure": "brier"}, "no interval with folds is known for brier"),
         ({"measure": "mcb"}, "no interval with folds is known for"),

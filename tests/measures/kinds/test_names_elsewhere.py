@@ -25,7 +25,7 @@ FOUND = {
     "ici": "cs.validate(y, p).ici",
     "nll": 'measure="log_loss"',
     "mmce": 'measure="kernel_ce", bandwidth=0.4',
-    "classwise-ECE": 'lens="class_wise"',
+    "classwise-ECE": 'lens="class_wise_mean"',
     "hosmer_lemeshow": "cs.hosmer_lemeshow",
 }
 

@@ -51,14 +51,14 @@ class RectifiedLosses:
         if rows.unit is not None or rows.chance is not None:
             name = "cluster" if rows.chance is None else "inclusion"
             raise ValueError(
-                f"expected {measure} with proxy= without {name}=, because no study covers both, found both"
+                f"expected {measure} with judge= without {name}=, because no study covers both, found both"
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             possible = measure.possible(rows.prediction)
         if not (finite := np.isfinite(possible).all(axis=1)).all():
             found = rows.prediction[~finite][0]
             raise ValueError(
-                f"expected predictions with a finite {measure} of both outcomes with proxy=, found {found:g} in "
+                f"expected predictions with a finite {measure} of both outcomes with judge=, found {found:g} in "
                 f"y_prob; {advice(rows.prediction)}"
             )
         zero, one = possible.T

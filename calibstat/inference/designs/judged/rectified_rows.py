@@ -195,7 +195,7 @@ def need_norm(problem: BinaryProblem, others: str = "") -> None:
     if not is_norm_of_residuals(problem.measure):
         known = [name for name in measures_by_rows() if is_norm_of_residuals(MEASURES[name]())]
         raise ValueError(
-            f"expected a norm of residuals with proxy=, one of {', '.join(known)}{others}; found {problem.title}, "
+            f"expected a norm of residuals with judge=, one of {', '.join(known)}{others}; found {problem.title}, "
             "which rectified residuals do not estimate"
         )
 

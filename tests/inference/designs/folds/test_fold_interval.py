@@ -154,7 +154,7 @@ def test_ends_of_repeats_are_means():
     fold = np.column_stack([FOLD, np.arange(150) % 5])
     both = cs.confidence_interval(Y, np.column_stack([P, P]), folds=fold, measure="ks", rng=1)
     first = cs.confidence_interval(Y, P, folds=FOLD, measure="ks", rng=1)
-    assert both.repeats == 2
+    assert (both.rows.folds, both.rows.repeats) == (5, 2)
     assert "2 repeats" in str(both)
     assert "the mean over 2 repeats" in both.estimand
     assert both.estimate == pytest.approx(first.estimate)

@@ -22,13 +22,13 @@ def test_folds_of_constant_predictions_have_binomial_p_values():
     y = np.array([1] * 32 + [0] * 8 + [1] * 22 + [0] * 18)
     found = of_folds(y, np.full(80, 0.5), np.repeat([0, 1], 40), n_resamples=9999)
     exact = sorted(binomtest(k, 40).pvalue for k in (32, 22))
-    assert sorted(found.pvalue_of_folds[0]) == pytest.approx(exact, abs=0.02)
-    beyond = round(10_000 * min(found.pvalue_of_folds[0])) - 1  # of 9999 draws, which are 1.8 on average
+    assert sorted(found.rows.pvalue_of_folds[0]) == pytest.approx(exact, abs=0.02)
+    beyond = round(10_000 * min(found.rows.pvalue_of_folds[0])) - 1  # of 9999 draws, which are 1.8 on average
     assert binomtest(beyond, 9999, exact[0]).pvalue > 1e-5
-    assert found.pvalue_by_theorem == 2 * found.pvalue_of_folds.min()
+    assert found.rows.pvalue_by_theorem == 2 * found.rows.pvalue_of_folds.min()
     rows = cs.calibration_test(y, np.full(80, 0.5), measure="ks", rng=1, n_resamples=9999)
-    assert found.pvalue_of_rows[0] == rows.pvalue
-    assert found.pvalue == 2 * min(found.pvalue_by_theorem, found.pvalue_of_rows[0])
+    assert found.rows.pvalue_of_rows[0] == rows.pvalue
+    assert found.pvalue == 2 * min(found.rows.pvalue_by_theorem, found.rows.pvalue_of_rows[0])
 
 
 def test_it_is_a_plain_loop_over_folds():
@@ -44,7 +44,7 @@ def test_it_is_a_plain_loop_over_folds():
         null = np.array([ks(random.random(p.size) < p, p) for _ in range(4000)])
         plain.append((1 + np.count_nonzero(null >= ks(y, p) - 1e-12)) / 4001)
     found = of_folds(Y, P, FOLD, n_resamples=3999)
-    assert sorted(found.pvalue_of_folds[0]) == pytest.approx(sorted(plain), abs=0.04)  # 4 se of both
+    assert sorted(found.rows.pvalue_of_folds[0]) == pytest.approx(sorted(plain), abs=0.04)  # 4 se of both
     assert found.statistic == pytest.approx(ks(Y, P))
 
 
@@ -53,10 +53,10 @@ def test_clusters_are_tested_as_without_folds():
     unit = np.arange(200) // 4 * 4 + FOLD // 2 * 2  # two rows each
     fold = unit % 4 // 2
     found = of_folds(Y, P, fold, cluster=unit)
-    assert found.pvalue_of_rows[0] == cs.calibration_test(Y, P, measure="ks", cluster=unit, rng=1).pvalue
+    assert found.rows.pvalue_of_rows[0] == cs.calibration_test(Y, P, measure="ks", cluster=unit, rng=1).pvalue
     alone = [cs.calibration_test(Y[k == fold], P[k == fold], measure="ks", cluster=unit[k == fold], rng=2).pvalue
              for k in set(fold)]  # fmt: skip
-    assert sorted(found.pvalue_of_folds[0]) == pytest.approx(sorted(alone), abs=0.08)  # 4 se of both
+    assert sorted(found.rows.pvalue_of_folds[0]) == pytest.approx(sorted(alone), abs=0.08)  # 4 se of both
     assert found.resample == "sign_flip"
     assert "100 clusters of 2 rows each" in str(found)
     assert "rows of different clusters are independent" in str(found.null_hypothesis)
@@ -65,12 +65,12 @@ def test_clusters_are_tested_as_without_folds():
 def test_repeats_are_merged_by_twice_their_mean():
     fold = np.column_stack([FOLD, FOLD[::-1], np.arange(200) // 50])
     found = of_folds(Y, np.column_stack([P] * 3), fold)
-    assert found.pvalue_of_folds.shape == (3, 4)
-    by_theorem = np.minimum(4 * found.pvalue_of_folds.min(axis=1), 1)
-    assert found.pvalue_by_theorem == pytest.approx(min(1, 2 * by_theorem.mean()))
-    studied = np.minimum(2 * np.minimum(by_theorem, found.pvalue_of_rows), 1)
+    assert found.rows.pvalue_of_folds.shape == (3, 4)
+    by_theorem = np.minimum(4 * found.rows.pvalue_of_folds.min(axis=1), 1)
+    assert found.rows.pvalue_by_theorem == pytest.approx(min(1, 2 * by_theorem.mean()))
+    studied = np.minimum(2 * np.minimum(by_theorem, found.rows.pvalue_of_rows), 1)
     assert found.pvalue == pytest.approx(min(1, 2 * studied.mean()))
-    assert found.pvalue_of_folds[0].tolist() == of_folds(Y, P, FOLD).pvalue_of_folds[0].tolist()
+    assert found.rows.pvalue_of_folds[0].tolist() == of_folds(Y, P, FOLD).rows.pvalue_of_folds[0].tolist()
     assert merged([0.3]) == 0.3
     assert merged([0.7, 0.9]) == 1
 
@@ -84,7 +84,7 @@ def smallest(data_sets, factor, folds=2, n=60):
     """Whether `factor` times the smallest p-value of folds of a calibrated model is at most .05 in each data set."""
     for i in range(data_sets):
         y, p = cs.generators.calibrated().sample(n, rng=i)
-        yield factor * of_folds(y, p, np.arange(n) % folds, rng=i, n_resamples=199).pvalue_of_folds.min() <= 0.05
+        yield factor * of_folds(y, p, np.arange(n) % folds, rng=i, n_resamples=199).rows.pvalue_of_folds.min() <= 0.05
 
 
 def test_the_theorem_keeps_the_level_exactly():
@@ -113,10 +113,12 @@ def test_stratified_folds_are_noted():
         ({"measure": "kernel_ce_squared"}, "no test with folds"),
         ({"measure": "ece", "norm": "l2"}, "no test with folds"),
         ({"measure": "ece", "strategy": "quantile"}, "because its cells depend on the data"),
-        ({"resample": "both"}, "expected folds= without resample=, .* found 'both'"),
-        ({"stop_after": 20}, "expected folds= without stop_after="),
-        ({"reduce": "mean"}, "expected folds= without reduce="),
-        ({"method": "sign_flip"}, "expected cluster= with method 'sign_flip'"),
+        ({"resample": "both"}, "rows without folds= beside resample=, because no study .* found resample='both'"),
+        ({"stop_after": 20}, "rows without folds= beside stop_after=, because no study covers both; found"),
+        ({"null": np.sqrt}, "rows without folds= beside null=, because each fold has a model of its own; found null="),
+        ({"lens": "class_wise_mean"}, "folds= of one event, without lens= .* found lens="),
+        ({"method": "sign_flip"}, "expected no method=, as rows in clusters have one test, by signs of whole clusters"),
+        ({"method": "mirror"}, "expected no method= for a test of rows with folds=, which has one way; found 'mirror'"),
     ],
 )
 def test_what_no_study_has_is_refused(asked, found):

@@ -106,6 +106,6 @@ def test_results_warn_first():
     y = (random.random(N) < p) * 1.0
     chosen = np.where(np.argsort(np.argsort(p)) < LABELS + 20, y, np.nan)
     result = cs.confidence_interval(chosen, p, judge=cs.Judge(y), measure="ks", n_resamples=19, rng=1)
-    assert result.design_pvalue <= UNLIKELY
+    assert result.rows.design_pvalue <= UNLIKELY
     assert result.note.startswith("Warning: labelled rows are not like the others (p = 0.00")
     assert design_note(0.5) == ""

@@ -73,7 +73,7 @@ def test_copies_of_labelled_rows_break_it_unless_clusters_name_them():
         broken += cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), **asked(seed)).pvalue <= 0.1
         result = cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), cluster=cluster, **asked(seed))
         kept += result.pvalue <= 0.1
-        assert result.left_out == 240
+        assert result.rows.left_out == 240
     assert kept <= most_rejections(0.1, 150, 1e-4) < broken
 
 
@@ -82,8 +82,8 @@ def test_it_finds_more_than_the_labels_alone():
     for seed in range(100):
         y, p, f = data(seed, wrong=-0.5, n=2000)
         result = cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), measure="kernel_ce", **asked(seed))
-        guided += result.pvalue_direction <= 0.05
-        alone += result.pvalue_labels_only <= 0.05
+        guided += result.rows.pvalue_direction <= 0.05
+        alone += result.rows.pvalue_labels_only <= 0.05
     assert guided >= 20
     assert alone >= 20
 
@@ -113,7 +113,7 @@ def test_answers_on_labelled_rows_do_not_matter():
     other = np.where(np.isnan(y), f, 1 - f)
     one, two = (cs.calibration_test(y, p, judge=cs.Judge(each, blind=True), **ASKED) for each in (f, other))
     assert one.pvalue == two.pvalue
-    assert one.pvalue_direction == two.pvalue_direction
+    assert one.rows.pvalue_direction == two.rows.pvalue_direction
 
 
 def test_rows_in_a_cluster_with_a_labelled_one_are_relatives():
@@ -126,17 +126,17 @@ def test_rows_in_a_cluster_with_a_labelled_one_are_relatives():
 def test_the_premise_is_asked_for():
     y, p, f = data(1)
     for blind in (None, False):
-        with pytest.raises(ValueError, match="expected blind=True with proxy=, if the judge never saw an outcome"):
+        with pytest.raises(ValueError, match=r"cs\.Judge\(answers, blind=True\), if the judge never saw an outcome"):
             cs.calibration_test(y, p, judge=cs.Judge(f, blind=blind), **ASKED)
-    with pytest.raises(ValueError, match="expected use 'direction' or 'noise', found 'power'"):
-        cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), use="power", **ASKED)
+    with pytest.raises(ValueError, match="a method of rows with judge=, one of direction, noise; found 'power'"):
+        cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), method="power", **ASKED)
     with pytest.raises(ValueError, match="expected method='noise' with inclusion="):
         cs.calibration_test(y, p, judge=cs.Judge(f, inclusion=np.full(N, 0.15), blind=True), **ASKED)
     with pytest.raises(ValueError, match="at most one labelled row in a cluster"):
         cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), cluster=np.arange(N) // 4, **ASKED)
-    with pytest.raises(ValueError, match="proxy= without stop_after="):
+    with pytest.raises(ValueError, match="without judge= beside stop_after=, because no study covers both; found"):
         cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), stop_after=5, **ASKED)
-    with pytest.raises(ValueError, match=r"expected proxy=, .* beside blind="):
+    with pytest.raises(ValueError, match=r"expected judge=cs\.Judge\(answers, blind=True\) .*found blind=True"):
         cs.calibration_test(np.round(p), p, blind=True, **ASKED)
 
 
@@ -147,7 +147,7 @@ def test_the_measure_of_labels_alone_is_its_exact_test(measure):
     known = ~np.isnan(y)
     alone = cs.calibration_test(y[known], p[known], measure=measure, n_resamples=999, rng=1)
     assert result.statistic == pytest.approx(alone.statistic)
-    assert result.pvalue_labels_only == pytest.approx(alone.pvalue, abs=0.06)
+    assert result.rows.pvalue_labels_only == pytest.approx(alone.pvalue, abs=0.06)
 
 
 def test_what_it_prints_says_on_what_it_rests():
@@ -160,4 +160,4 @@ def test_what_it_prints_says_on_what_it_rests():
     assert "tuned on the labelled rows" in text
     by_noise = cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), method="noise", **ASKED)
     assert "approximate: studied" in str(by_noise)
-    assert np.isnan(by_noise.pvalue_direction)
+    assert np.isnan(by_noise.rows.pvalue_direction)

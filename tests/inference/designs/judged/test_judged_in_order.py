@@ -51,12 +51,13 @@ def test_the_order_of_rows_does_not_show(expected):
     found = cs.confidence_interval(FEW[order], P[order], judge=cs.Judge(F[order]), **ASKED).to_dict()
     assert found == expected
     chance, cluster = np.where(F == 1, 0.4, 0.28), np.arange(300) // 2
-    for more in ({"inclusion": chance}, {"cluster": cluster}):
-        moved = {name: each[order] for name, each in more.items()}
-        asked = cs.confidence_interval(FEW, P, judge=cs.Judge(F), **more, **ASKED).to_dict()
-        assert (
-            cs.confidence_interval(FEW[order], P[order], judge=cs.Judge(F[order]), **moved, **ASKED).to_dict() == asked
-        )
+    for judge, moved, more in (
+        (cs.Judge(F, inclusion=chance), cs.Judge(F[order], inclusion=chance[order]), {}),
+        (cs.Judge(F), cs.Judge(F[order]), {"cluster": cluster}),
+    ):
+        asked = cs.confidence_interval(FEW, P, judge=judge, **more, **ASKED).to_dict()
+        other = {name: each[order] for name, each in more.items()}
+        assert cs.confidence_interval(FEW[order], P[order], judge=moved, **other, **ASKED).to_dict() == asked
 
 
 def test_several_models_are_asked_one_by_one(expected):
@@ -68,12 +69,12 @@ def test_several_models_are_asked_one_by_one(expected):
 
 @pytest.mark.parametrize("missing", [np.nan, None])
 @pytest.mark.parametrize("ask", [cs.estimate, cs.calibration_test, cs.confidence_interval, cs.report])
-def test_without_a_proxy_a_missing_outcome_is_refused(ask, missing):
+def test_without_a_judge_a_missing_outcome_is_refused(ask, missing):
     few = FEW if missing is not None else [None if np.isnan(y) else y for y in FEW]
     row = int(np.argmin(KNOWN))
-    with pytest.raises(ValueError, match=f"at row {row}.*proxy="):
+    with pytest.raises(ValueError, match=rf"at row {row}.*judge=cs\.Judge\(answers\)"):
         ask(few, P)
-    with pytest.raises(ValueError, match=r"masked entry in y_true at row \d+.*proxy="):
+    with pytest.raises(ValueError, match=r"masked entry in y_true at row \d+.*judge=cs\.Judge\(answers\)"):
         ask(np.ma.MaskedArray(Y, ~KNOWN), P)
 
 
@@ -82,43 +83,45 @@ BAD[7] = 1.5
 GONE = F.copy()
 GONE[5] = np.nan
 REFUSED = [
-    ({"proxy": BAD}, r"an answer of the judge from 0 to 1 for every row, found 1\.5 in proxy at row 7"),
-    ({"proxy": GONE}, "found nan in proxy at row 5"),
-    ({"proxy": F[:9]}, "proxy= with an entry for each of 300 rows, found 9"),
+    ({"answers": BAD}, r"an answer of the judge from 0 to 1 for every row, found 1\.5 in judge at row 7"),
+    ({"answers": GONE}, "found nan in judge at row 5"),
+    ({"answers": F[:9]}, "expected an entry of the answers of judge= for each of 300 rows, found 9"),
     ({"inclusion": np.zeros(300)}, r"above 0 and at most 1, found 0\.0 in inclusion at row 0"),
     ({"inclusion": np.ones(300)}, "a label, or a chance below 1, found 1.0 in inclusion at row"),
     ({"inclusion": np.full(300, 0.9)}, "add up to about the number of labelled rows, 100; found a sum of 270"),
-    ({"inclusion": np.full(300, 1 / 3), "cluster": np.arange(300) // 2}, "inclusion= without cluster="),
-    ({"lens": "top_label"}, "proxy= without lens=, because no study covers both, found 'top_label'"),
-    ({"folds": np.arange(300) % 3}, "proxy= without folds="),
-    ({"sample_weight": np.ones(300)}, "proxy= without sample_weight="),
-    ({"method": "basic"}, "proxy= without method=.* found 'basic'"),
-    ({"measure": "mcb"}, "a norm of residuals with proxy=, one of ece, ks"),
+    ({"inclusion": np.full(300, 1 / 3), "cluster": np.arange(300) // 2}, "inclusion= of a judge without cluster="),
+    ({"lens": "top_label"}, "judge= without lens=, because no study covers both, found 'top_label'"),
+    ({"folds": np.arange(300) % 3}, "judge= without folds="),
+    ({"sample_weight": np.ones(300)}, "judge= without sample_weight="),
+    ({"method": "basic"}, "expected a method of rows with judge=, one of rectified; found 'basic'"),
+    ({"measure": "mcb"}, "a norm of residuals with judge=, one of ece, ks"),
     ({"measure": "ece_debiased"}, "found ECEDebiased|found .*debiased"),
-    ({"measure": "decision_loss"}, "a norm of residuals with proxy="),
+    ({"measure": "decision_loss"}, "a norm of residuals with judge="),
 ]
 
 
 @pytest.mark.parametrize(("changed", "message"), REFUSED)
 def test_what_is_refused_is_named(changed, message):
+    judge = cs.Judge(changed.get("answers", F), inclusion=changed.get("inclusion"))
+    more = {name: each for name, each in changed.items() if name not in ("answers", "inclusion")}
     with pytest.raises(ValueError, match=message):
-        cs.confidence_interval(FEW, P, **{"proxy": F, **ASKED, **changed})
+        cs.confidence_interval(FEW, P, judge=judge, **{**ASKED, **more})
 
 
 def test_few_labels_or_all_of_them_are_refused():
-    with pytest.raises(ValueError, match="at least 50 labelled rows with proxy=, found 49"):
+    with pytest.raises(ValueError, match="at least 50 labelled rows with judge=, found 49"):
         cs.confidence_interval(np.where(np.cumsum(KNOWN) <= 49, FEW, np.nan), P, judge=cs.Judge(F), **ASKED)
-    with pytest.raises(ValueError, match="rows without an outcome with proxy=, found none"):
+    with pytest.raises(ValueError, match="rows without an outcome with judge=, found none"):
         cs.confidence_interval(Y, P, judge=cs.Judge(F), **ASKED)
     with pytest.raises(ValueError, match=r"expected y_true of shape \(n,\) or \(n, 1\), found shape \(300, 2\)"):
         cs.confidence_interval(np.column_stack((FEW, FEW)), P, judge=cs.Judge(F), **ASKED)
     with pytest.raises(ValueError, match="found no outcome in y_true"):
         cs.confidence_interval(np.full(300, np.nan), P, judge=cs.Judge(F), **ASKED)
-    with pytest.raises(ValueError, match="beside proxy=, found a Data"):
+    with pytest.raises(ValueError, match=r"expected cs\.Data alone, found judge= beside it"):
         cs.confidence_interval(cs.Data(Y, P), judge=cs.Judge(F), **ASKED)
     with pytest.raises(ValueError, match="of one event, found predictions of 3 classes"):
         cs.confidence_interval(FEW, np.full((300, 3), 1 / 3), judge=cs.Judge(F), **ASKED)
-    with pytest.raises(ValueError, match="expected proxy=, the answers of a judge for all rows, beside inclusion="):
+    with pytest.raises(ValueError, match=r"expected judge=cs\.Judge\(answers, inclusion=chances\)"):
         cs.confidence_interval(Y, P, inclusion=np.full(300, 0.5), **ASKED)
 
 
@@ -133,7 +136,7 @@ def test_a_bad_outcome_or_prediction_is_named_at_its_own_row():
 
 
 def test_missing_outcomes_are_filled_and_told_apart():
-    outcome, labelled = filled([1, None, 0, np.nan])
+    outcome, labelled = filled([1, None, 0, np.nan], cs.Judge([1] * 4))
     assert outcome.tolist() == [1, 1, 0, 1]
     assert labelled.tolist() == [True, False, True, False]
 

@@ -42,7 +42,7 @@ def test_the_truth_is_held_whatever_the_judge(measure, judge):
     assert sum(each.low > TRUTH[measure] for each in found) <= limit
     assert sum(each.high < TRUTH[measure] for each in found) <= limit
     assert np.mean([each.high - each.low for each in found]) < np.mean(
-        [each.labels_only.high - each.labels_only.low for each in found]
+        [each.rows.labels_only.high - each.rows.labels_only.low for each in found]
     )
 
 
@@ -73,24 +73,24 @@ def test_a_judge_that_saw_the_labels_is_one_too():
 def test_what_the_result_says():
     y, p, f = data(1)
     result = cs.confidence_interval(y, p, judge=cs.Judge(f), measure="ks", **ASKED)
-    text = str(result)
-    assert (result.n, result.labelled) == (1000, 100)
+    text, rows = str(result), result.rows
+    assert (result.n, rows.n, rows.labelled) == (1000, 1000, 100)
     assert result.method == "rectified"
-    assert result.is_judge_used
-    assert len(result.slopes) == 4
-    assert 0 < result.share < 1
-    assert result.equivalent_labels == pytest.approx(100 / (result.share + 0.1 * (1 - result.share)))
-    assert 0 < result.design_pvalue <= 1
-    assert f"Labels alone: [{result.labels_only.low:.4g}, {result.labels_only.high:.4g}]" in text
-    assert f"worth about {round(result.equivalent_labels)} labels" in text
+    assert rows.is_judge_used
+    assert len(rows.slopes) == 4
+    assert 0 < rows.share < 1
+    assert rows.equivalent_labels == pytest.approx(100 / (rows.share + 0.1 * (1 - rows.share)))
+    assert 0 < rows.design_pvalue <= 1
+    assert f"Labels alone: [{rows.labels_only.low:.4g}, {rows.labels_only.high:.4g}]" in text
+    assert f"worth about {round(rows.equivalent_labels)} labels" in text
     assert "tuned on the labelled rows" in text
     assert "for the labels, not the judge's answers" in result.estimand
     known = ~np.isnan(y)
     alone = cs.confidence_interval(y[known], p[known], measure="ks", **ASKED)
-    assert result.labels_only.high == pytest.approx(alone.high)
+    assert rows.labels_only.high == pytest.approx(alone.high)
     written = result.to_dict()
-    assert written["labels_only.high"] == result.labels_only.high
-    assert written["share"] == result.share
+    assert written["rows.labels_only.high"] == rows.labels_only.high
+    assert written["rows.share"] == rows.share
 
 
 def test_few_events_leave_the_judge_out():
@@ -98,10 +98,10 @@ def test_few_events_leave_the_judge_out():
     rare = p / 12
     few = np.where(np.isnan(y), np.nan, (np.nan_to_num(y) == 1) & (np.arange(1000) % 12 == 0))
     result = cs.confidence_interval(few, rare, judge=cs.Judge(f), measure="ks", **ASKED)
-    assert not result.is_judge_used
-    assert result.slopes == (0.0, 0.0, 0.0, 0.0)
-    assert result.estimate == pytest.approx(result.labels_only.estimate)
-    assert result.high == pytest.approx(result.labels_only.high)
+    assert not result.rows.is_judge_used
+    assert result.rows.slopes == (0.0, 0.0, 0.0, 0.0)
+    assert result.estimate == pytest.approx(result.rows.labels_only.estimate)
+    assert result.high == pytest.approx(result.rows.labels_only.high)
     assert "The judge is not used" in str(result)
 
 
@@ -110,8 +110,9 @@ def test_few_events_leave_the_judge_out():
 )
 def test_every_norm_is_answered_with_chances_and_clusters(measure):
     y, p, f = data(2)
-    for more in ({}, {"inclusion": np.full(1000, 0.1)}, {"cluster": np.arange(1000) // 4}):
-        result = cs.confidence_interval(y, p, judge=cs.Judge(f), measure=measure, **more, **ASKED)
+    chances = cs.Judge(f, inclusion=np.full(1000, 0.1))
+    for more in ({}, {"judge": chances}, {"cluster": np.arange(1000) // 4}):
+        result = cs.confidence_interval(y, p, **{"judge": cs.Judge(f), **more}, measure=measure, **ASKED)
         assert 0 <= result.low <= result.high <= 1
         assert result.high > result.estimate / 3
     gaussian = cs.confidence_interval(y, p, judge=cs.Judge(f), measure="kernel_ce", kernel="gaussian", **ASKED)

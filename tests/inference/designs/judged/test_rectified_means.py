@@ -62,21 +62,22 @@ def test_intervals_are_the_plain_formulas(measure, seed):
     assert found.if_calibrated is None
     known = ~np.isnan(y)
     alone = cs.confidence_interval(y[known], p[known], measure=measure, rng=1)
-    assert (found.labels_only.low, found.labels_only.high) == (alone.low, alone.high)
+    assert (found.rows.labels_only.low, found.rows.labels_only.high) == (alone.low, alone.high)
 
 
 def test_the_share_is_of_the_variance_of_the_losses():
     y, p, f = data()
     rows = judged_by(y, p, f)
     found = cs.confidence_interval(y, p, judge=cs.Judge(f), measure="brier", rng=1)
+    share, equivalent = found.rows.share, found.rows.equivalent_labels
     chosen, g = rows.labelled, rows.guess.outcome
     loss, at_guess = (
         (rows.outcome - rows.prediction) ** 2,
         (1 - g) * rows.prediction**2 + g * (1 - rows.prediction) ** 2,
     )
-    assert found.share == pytest.approx(np.var((loss - at_guess)[chosen]) / np.var(loss[chosen]))
-    assert found.equivalent_labels == pytest.approx(100 / (found.share + 0.25 * (1 - found.share)))
-    assert f"worth about {round(found.equivalent_labels)} labels" in str(found)
+    assert share == pytest.approx(np.var((loss - at_guess)[chosen]) / np.var(loss[chosen]))
+    assert equivalent == pytest.approx(100 / (share + 0.25 * (1 - share)))
+    assert f"worth about {round(equivalent)} labels" in str(found)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -118,11 +119,12 @@ def test_the_truth_is_held_whatever_the_judge():
 
 def test_what_is_refused():
     y, p, f = data()
-    for name, more in {"cluster": np.arange(400) // 4, "inclusion": np.full(400, 0.25)}.items():
+    chances = cs.Judge(f, inclusion=np.full(400, 0.25))
+    for name, more in {"cluster": {"cluster": np.arange(400) // 4}, "inclusion": {"judge": chances}}.items():
         with pytest.raises(ValueError, match=f"without {name}=, because no study covers both"):
-            cs.confidence_interval(y, p, judge=cs.Judge(f), measure="brier", **{name: more})
+            cs.confidence_interval(y, p, **{"judge": cs.Judge(f), **more}, measure="brier")
     sure = np.where(np.arange(400) == 3, 1.0, p)
-    with pytest.raises(ValueError, match=r"finite .* of both outcomes with proxy=, found 1 in y_prob; .*clip"):
+    with pytest.raises(ValueError, match=r"finite .* of both outcomes with judge=, found 1 in y_prob; .*clip"):
         cs.confidence_interval(np.where(np.arange(400) == 3, np.nan, y), sure, judge=cs.Judge(f), measure="log_loss")
     clipped = cs.confidence_interval(y, sure, judge=cs.Judge(f), measure="log_loss", clip=0.001, rng=1)
     assert clipped.low < clipped.estimate < clipped.high

@@ -16,7 +16,7 @@ def test_the_sentences_are_printed(shift):
     verdict = "evidence that not all of the 5 models are calibrated" if shift else verdict
     text = str(found)
     assert f"There is {verdict}: p = " in text
-    assert f"(studied; by theorem p = {found.pvalue_by_theorem:.3g})" in text
+    assert f"(studied; by theorem p = {found.rows.pvalue_by_theorem:.3g})" in text
     assert "No test on the same rows can show how large the chance errors of these fits are" in text
     assert "Test by kernel_ce" in text
     assert "n = 200 in 5 folds; 999 resamples of all rows and of each fold" in text

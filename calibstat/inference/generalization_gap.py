@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from calibstat.data.models import predictions_of_set
 from calibstat.data.predictions import Predictions
 from calibstat.digits import settled
 from calibstat.inference.bands.reliability import reliability
-from calibstat.inference.comparing.compare import compare
+from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.measures.kinds.named_measure import NamedMeasure
@@ -126,26 +126,15 @@ OneSet: TypeAlias = tuple[Any, Any] | list[Any] | Predictions
 Checkpoints: TypeAlias = Mapping[Any, Any]
 
 
-class GeneralizationGapArguments(MeasureOptions, total=False):
-    """The arguments of `generalization_gap` beside its two sets of rows."""
+if TYPE_CHECKING:
 
-    measure: str
-    confidence_level: float
-    n_resamples: int
-    rng: Rng
-    n_jobs: int
-    labels: ArrayLike | None
-    pos_label: object
+    class GapOrAnswers(GeneralizationGap, Answers[GeneralizationGap]):
+        """To type checkers both: which of the two a result is depends on `train` and `test`."""
+
+else:
+    GapOrAnswers = GeneralizationGap | Answers[GeneralizationGap]
 
 
-@overload
-def generalization_gap(
-    train: OneSet, test: OneSet, **arguments: Unpack[GeneralizationGapArguments]
-) -> GeneralizationGap: ...
-@overload
-def generalization_gap(
-    train: Checkpoints, test: Checkpoints, **arguments: Unpack[GeneralizationGapArguments]
-) -> Answers[GeneralizationGap]: ...
 def generalization_gap(
     train: OneSet | Checkpoints,
     test: OneSet | Checkpoints,
@@ -158,7 +147,7 @@ def generalization_gap(
     labels: ArrayLike | None = None,
     pos_label: object = None,
     **options: Unpack[MeasureOptions],
-) -> GeneralizationGap | Answers[GeneralizationGap]:
+) -> GapOrAnswers:
     """Decompose the calibration error on test rows into that on training rows and the generalization gap.
 
     Parameters
@@ -223,7 +212,8 @@ def generalization_gap(
         shared: dict[str, Any] = {"measure": measure, "confidence_level": confidence_level, "n_resamples": n_resamples}
         shared |= {"rng": int(resampling.key_of(rng)), "n_jobs": n_jobs, "labels": labels, "pos_label": pos_label}
         sets = _checkpoints(train, test)
-        return Answers({name: generalization_gap(*pair, **shared, **options) for name, pair in sets.items()})
+        answers = {name: generalization_gap(*pair, **shared, **options) for name, pair in sets.items()}
+        return cast("GapOrAnswers", Answers(answers))
     from statsmodels.stats.proportion import confint_proportions_2indep
 
     with options_of(generalization_gap, options):
@@ -248,7 +238,7 @@ def generalization_gap(
     below_half = (unseen.n_classes == 2) & (mean <= 0.5)  # where confidence is that in outcome 0
     not_over = np.where(below_half, frequency < mean, frequency > mean)
     clearly = np.where(below_half, diagram.high < mean, diagram.low > mean)
-    return GeneralizationGap(
+    gap = GeneralizationGap(
         train=on_train,
         test=on_test,
         gap=both.difference.item(),
@@ -270,6 +260,7 @@ def generalization_gap(
         n_train=seen.n,
         n_test=unseen.n,
     )
+    return cast("GapOrAnswers", gap)
 
 
 def _checkpoints(train: object, test: object) -> dict[str, tuple[OneSet, OneSet]]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers
 from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel, Outcomes, Samples, named
-from calibstat.data.checks import UnknownOption, refuse_unknown
+from calibstat.data.checks import UnknownOption, arguments_of, short, unknown_argument
 from calibstat.data.models import Predicted, named_models
 from calibstat.data.retired_words import RETIRED, refuse_retired
 
@@ -82,19 +82,23 @@ def question_of_all(
 
 def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: str, *, each: bool) -> Any:
     """Return the function of outcomes and predictions; `each` says that it is asked about each model by itself."""
-    own = [*inspect.signature(ask).parameters.values()][1:]
+    signature = inspect.signature(ask)
+    own = [*signature.parameters.values()][1:]
     names = [one.name for one in own if one.kind is not one.VAR_KEYWORD]
-    arguments_of_all = ["y_true", "y_prob", *names]
+    by_place = sum(one.kind is one.POSITIONAL_OR_KEYWORD for one in own)
+    known = ["y_true", "y_prob", *names, *(word for word in takes if word in WORDS), "labels", "pos_label"]
     takes_options = "Options" in str(own[-1].annotation)
 
     @wraps(ask)
     def asked(y_true: Any, y_prob: Any = None, *places: Any, **arguments: Any) -> Any:
         if RETIRED.keys() & arguments.keys():
             refuse_retired(ask.__name__, arguments, names)
+        if len(places) > by_place:
+            raise _too_many_places(asked, by_place + 2, places[by_place])
         about = {word: arguments.pop(word) for word in WORDS.intersection(arguments)}
         rows = rows_of(asked, y_true, y_prob, arguments.get("lens"), about)
-        if not takes_options:
-            refuse_unknown(asked, [name for name in arguments if name not in names])
+        if unknown := [name for name in arguments if name not in names and not takes_options]:
+            raise unknown_argument(ask.__name__, unknown[0], known)
         try:
             if each and isinstance(rows, Models):
                 return Answers(named(lambda data: ask(data, *places, **arguments), rows))
@@ -102,12 +106,21 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: str, *, eac
         except UnknownOption as error:
             if error.name not in arguments:
                 raise
-            raise UnknownOption(error.what, error.name, error.known, arguments_of_all, ask.__name__) from None
+            raise UnknownOption(error.what, error.name, error.known, known, ask.__name__) from None
 
     outcomes = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
                 for name, default in (("y_true", inspect.Parameter.empty), ("y_prob", None))]  # fmt: skip
-    vars(asked).update(__signature__=inspect.Signature([*outcomes, *own]), takes=takes, because=because)
+    takes = (*takes, "lens") if "lens" in names else takes
+    vars(asked).update(__signature__=signature.replace(parameters=[*outcomes, *own]), takes=takes, because=because)
     return asked
+
+
+def _too_many_places(function: Any, most: int, found: object) -> TypeError:
+    names = arguments_of(function)
+    return TypeError(
+        f"expected arguments of {function.__name__} by name beside {', '.join(names[:most])}: "
+        f"{', '.join(names[most:])}; found {short(found)} without a name"
+    )
 
 
 def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[str, Any]) -> Data | Models | Samples:
@@ -121,17 +134,22 @@ def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[s
         is_one = isinstance(y_prob, np.ndarray) or named_models(y_prob) is None  # an array is of one, and most give it
         make: Callable[..., Data | Models] = Data if is_one else Models
         return make(y_true, y_prob, lens=lens, **about)
-    kind = f"cs.{type(y_true).__name__}"
-    for name, given in {"y_prob": y_prob, **about}.items():
-        if given is not None:
-            raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
+    need_alone(y_true, {"y_prob": y_prob, **about})
     for word in y_true.words:
         if word not in function.takes:
             raise _not_taken(function, word)
     return y_true.asked_through(lens)
 
 
+def need_alone(rows: Data | Models, beside: Mapping[str, object]) -> None:
+    """Raise if anything is given beside rows that are described already."""
+    kind = f"cs.{type(rows).__name__}"
+    for name, given in beside.items():
+        if given is not None:
+            raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
+
+
 def _not_taken(function: Any, word: str) -> ValueError:
-    why = function.because or f"which takes none; {', '.join(TAKERS[word])} do"
-    why = f"because {why}" if function.because else why
+    why = f"which takes none; {', '.join(TAKERS[word])} do" if word in TAKERS else "which takes none"
+    why = f"because {function.because}" if function.because and word in TAKERS else why
     return ValueError(f"expected rows without {word}= for {function.__name__}, {why}; found one")

@@ -1,0 +1,148 @@
+"""Words that are gone: each function that had one writes out what is written now, and that has an answer."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import calibstat as cs
+from calibstat.data.retired_words import RETIRED, RETIRED_METHODS, refuse_retired
+
+Y, P = cs.generators.temperature(2).sample(200, rng=1)
+LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(120, rng=1)
+FEW = np.where(np.random.default_rng(1).permutation(200) < 100, Y, np.nan)
+DRAWS = {"n_resamples": 9, "rng": 1}
+NAMES = {  # what stands in the messages
+    "cs": cs,
+    "answers": Y.astype(float),
+    "chances": np.full(200, 0.5),
+    "labels": np.arange(200) // 4,
+    "features": {"first": np.arange(200) < 100, "even": np.arange(200) % 2 == 0},
+}
+JUDGED = {
+    "calibration_test": lambda **given: cs.calibration_test(FEW, P, **DRAWS, **given),
+    "confidence_interval": lambda **given: cs.confidence_interval(FEW, P, measure="ks", **DRAWS, **given),
+    "compare": lambda **given: cs.compare(FEW, {"a": P, "b": P**2}, **DRAWS, **given),
+    "report": lambda **given: cs.report(FEW, P, **given),
+}
+
+
+def blind(**given):
+    """A test with a judge, which never saw outcomes, or with the judge in place of it that is given."""
+    judge = given.pop("judge", cs.Judge(NAMES["answers"]))
+    judge.blind = True if judge.blind is None else judge.blind
+    return cs.calibration_test(FEW, P, judge=judge, **DRAWS, **given)
+
+
+def of_classes(ask, *rows):
+    return lambda **given: ask(*rows, **{"lens": "class_wise", **DRAWS, **given})
+
+
+TWO = {"a": PROB, "b": PROB**2 / (PROB**2).sum(axis=1, keepdims=True)}
+CALLS = {  # of each word, functions that had it and a value that they took
+    "proxy": ({**JUDGED, "calibration_test": blind}, NAMES["answers"]),
+    "inclusion": (
+        {
+            "calibration_test": lambda **given: blind(method="noise", **given),
+            "confidence_interval": JUDGED["confidence_interval"],
+        },
+        NAMES["chances"],
+    ),
+    "blind": ({"calibration_test": JUDGED["calibration_test"]}, True),
+    "use": ({"calibration_test": blind}, "noise"),
+    "learner": (
+        {
+            "confidence_interval": lambda **given: cs.confidence_interval(
+                Y, P, folds=np.arange(200) % 3, **DRAWS, **given
+            ),
+            "cross_validate": lambda **given: cs.cross_validate(
+                GaussianNB(), P[:, None], Y, cv=2, repeats=1, rng=1, **given
+            ),
+        },
+        "smooth",
+    ),
+    "reduce": (
+        {
+            "estimate": lambda **given: cs.estimate(LABEL, PROB, **given),
+            "calibration_test": of_classes(cs.calibration_test, LABEL, PROB),
+            "confidence_interval": of_classes(cs.confidence_interval, LABEL, PROB),
+            "compare": of_classes(cs.compare, LABEL, TWO),
+            "compare_samples": of_classes(cs.compare_samples, {name: (LABEL, prob) for name, prob in TWO.items()}),
+            "detectable_effect": of_classes(cs.detectable_effect, PROB, None, "ks"),
+            "scorer": lambda **given: cs.scorer("ece", **given),
+        },
+        "mean",
+    ),
+    "unseen": ({"compare": lambda **given: cs.compare(Y, {"a": P, "b": P**2}, **DRAWS, **given)}, "rows"),
+    **dict.fromkeys(("depth", "min_rows", "n_quantiles"), (
+        {"audit": lambda **given: cs.audit(Y, P, **{"groups": NAMES["features"], **DRAWS, **given})}, 2,
+    )),
+    "level": ({"reliability": lambda **given: cs.reliability(Y, P, **DRAWS, **given)}, 0.9),
+}  # fmt: skip
+CASES = [(word, function) for word, (functions, _) in CALLS.items() for function in functions]
+
+
+def written(ask, word, value):
+    """What the message of a word that is gone says is written now, as arguments by name."""
+    with pytest.raises(ValueError, match=f"^expected .*, found {word}=.*, which is gone$") as error:
+        ask(**{word: value})
+    text = re.match(r"expected (.*) for \w+, found ", str(error.value))[1]
+    return eval(f"dict({text})", NAMES)
+
+
+@pytest.mark.parametrize(("word", "function"), CASES)
+def test_what_is_written_now_has_an_answer(word, function):
+    functions, value = CALLS[word]
+    assert functions[function](**written(functions[function], word, value)) is not None
+
+
+def not_tried(retired, calls):
+    """Words and functions with an entry that no call tries, or the other way."""
+    entries = {(word, function) for word, each in retired.items() for function in each.where}
+    return entries ^ {(word, function) for word, (functions, _) in calls.items() for function in functions}
+
+
+def test_every_word_is_tried_where_it_was():
+    assert not_tried(RETIRED, CALLS) == set()
+
+
+def test_a_word_without_an_entry_is_found():
+    functions = {"estimate": CALLS["reduce"][0]["estimate"]}
+    assert not_tried(RETIRED, CALLS | {"bins": (functions, 9)}) == {("bins", "estimate")}
+    with pytest.raises(AssertionError):
+        written(functions["estimate"], "bins", 9)
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "now"),
+    [
+        ("use", "rough", "method='direction' or method='noise'"),
+        ("use", None, "method='direction' or method='noise'"),
+        ("learner", "any", "method='triangle'"),
+        ("learner", ["any"], "method='triangle' or method='mirror'"),
+        ("reduce", "max", "lens='class_wise_max'"),
+        ("reduce", np.arange(2), "lens='class_wise_mean' or lens='class_wise_max'"),
+        ("reduce", None, "lens= alone"),
+        ("blind", False, "judge=cs.Judge(answers, blind=False)"),
+        ("depth", 3, "groups=cs.Groups(features, depth=3)"),
+        ("level", 0.9, "confidence_level=0.9"),
+    ],
+)
+def test_what_is_written_now_depends_on_the_value(word, value, now):
+    assert RETIRED[word].written(value) == now
+
+
+def test_methods_that_are_gone_say_why():
+    for method, why in RETIRED_METHODS.items():
+        with pytest.raises(ValueError, match=f"expected {re.escape(why)}; found method='{method}'"):
+            cs.calibration_test(Y, P, cluster=NAMES["labels"], method=method)
+
+
+def test_a_word_is_free_where_it_never_was():
+    """An option of a measure of one's own, say, and an argument of a function that still has it."""
+    refuse_retired("estimate", {"depth": 3, "use": "noise", "level": 0.1}, ())
+    refuse_retired("reliability", {"level": 0.1}, ("level",))
+    assert cs.power(P, "shift=1", test="ks", level=0.1, n_datasets=5, **DRAWS).level == 0.1
+    with pytest.raises(ValueError, match="found 'level'; use confidence_level="):
+        cs.confidence_interval(Y, P, level=0.9)
