@@ -343,10 +343,10 @@ class Data:
         self.unit, self.unseen = other.unit, other.unseen
         return self
 
-    def without_clusters(self) -> Data:
-        """Return the same rows, of one repeat, taken as independent: without clusters and folds."""
+    def as_independent(self) -> Data:
+        """Return the same rows, of one repeat, taken as independent: without clusters, folds and judge."""
         other = copy(self)
-        other.unit = other.fold = None
+        other.unit = other.fold = other.judged = None
         other.further = ()
         return other
 
@@ -571,10 +571,16 @@ class Samples(dict[str, Data]):
 Outcomes: TypeAlias = OneModel | Models
 
 
+def models_of(data: Mapping[str, Data]) -> Models:
+    """Return the models of the `Data` of each, which are the same rows."""
+    made = object.__new__(Models)
+    made._data, made.counted = dict(data), None
+    return made
+
+
 def models_of_counts(counted: CountedRows) -> Models:
     """Return the models of rows that are counted already."""
-    made = object.__new__(Models)
-    made._data = {name: Data(sample) for name, sample in counted.samples.items()}
+    made = models_of({name: Data(sample) for name, sample in counted.samples.items()})
     made.counted = counted
     return made
 

@@ -15,8 +15,9 @@ from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, SimplexReliability
-from calibstat.inference.calibration_tests import ClassWiseTestResult
+from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassTests
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.named_measure import NamedMeasure
 
@@ -85,23 +86,37 @@ def made_up_tests(n_classes, n_resamples=99, seed=0):
     null, statistic = rng.normal(size=(n_resamples, n_classes)), rng.normal(size=n_classes)
     statistic[0] = 9
     pvalue = (1 + (null >= statistic).sum(0)) / (1 + n_resamples)
-    return ClassWiseTestResult(
+    hypothesis, lens = Null("", ("each class is calibrated",)), NamedLens("class-wise", "each class")
+    why_stopped = WhyStopped(f"{n_resamples} resamples")
+    classes = ClassTests(
         names=tuple(f"class {k}" for k in range(n_classes)),
         statistic=statistic,
         pvalue=pvalue,
         pvalue_holm=np.minimum(1, 2 * pvalue),  # any numbers will do
         pvalue_error=0 * pvalue,
         null_distribution=null,
-        null_hypothesis=Null("", ("each class is calibrated",)),
-        overall=None,
+        null_hypothesis=hypothesis,
+        lens=lens,
+        n_resamples=n_resamples,
+        resamples_used=np.full(n_classes, n_resamples),
+        why_stopped=(why_stopped,) * n_classes,
+    )
+    return CalibrationTestResult(
+        statistic=float(statistic.mean()),
+        pvalue=float(pvalue.mean()),
+        pvalue_error=0.0,
+        null_distribution=null.mean(axis=1),
+        null_hypothesis=hypothesis,
         measure=NamedMeasure("ks"),
-        lens=NamedLens("class-wise", "each class"),
+        lens=lens,
         tail="greater",
         resample="labels",
         n=50,
         n_resamples=n_resamples,
-        resamples_used=np.full(n_classes, n_resamples),
-        why_stopped=(WhyStopped(f"{n_resamples} resamples"),) * n_classes,
+        stopped=False,
+        why_stopped=why_stopped,
+        rows=Rows(50),
+        classes=classes,
     )
 
 
@@ -187,7 +202,7 @@ def rows(n, bad=True, seed=0):
 
 def interval(low, high, estimate, measure="ece", method="honest"):
     measure = cs.MEASURES[measure]().named
-    return ConfidenceInterval(low, high, estimate, 0.95, method, "what it covers", measure, EVENT, 100, 999)
+    return ConfidenceInterval(low, high, estimate, 0.95, method, "what it covers", measure, EVENT, 100, 999, Rows(100))
 
 
 def asked(verb, **options):

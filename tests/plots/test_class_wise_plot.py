@@ -80,8 +80,8 @@ def test_one_legend_for_all():
 
 @pytest.mark.parametrize("n_classes", [2, 12, 60])
 def test_tests_are_sorted_and_show_their_numbers(n_classes):
-    found = made_up_tests(n_classes)
-    ax = cs.plot(found)
+    result = made_up_tests(n_classes)
+    ax, found = cs.plot(result), result.classes
     order = np.argsort(found.pvalue, kind="stable")[:40]
     assert order[0] == 0
     assert [label.get_text() for label in ax.get_yticklabels()] == [f"class {k}" for k in order]
