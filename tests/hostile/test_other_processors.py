@@ -61,7 +61,7 @@ def test_classes(monkeypatch):
         diagrams = cs.reliability(y, prob, lens="class_wise", n_resamples=19, rng=1)
         return (
             str(test),
-            test.pvalue.tolist(),
+            test.classes.pvalue.tolist(),
             diagrams.worst(3).tolist(),
             str(cs.calibration_test(y, prob, n_resamples=99, rng=1)),
         )

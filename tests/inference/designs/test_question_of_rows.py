@@ -151,7 +151,7 @@ def test_unknown_arguments_are_named_beside_those_that_there_are():
         described(Y, P, clustr=UNIT)
     with pytest.raises(TypeError, match=r"of plain \(y_true, y_prob, labels, pos_label\), found 'label'; did you mean"):
         plain(Y, P, label=[0, 1])
-    with pytest.raises(ValueError, match="of described .* found 'pwer'") as error:
+    with pytest.raises(ValueError, match=r"of described .* found 'pwer'") as error:
         described(Y, TWO, pwer=1)
     assert "(of 'a')" not in str(error.value)  # of all models alike
 
@@ -209,6 +209,6 @@ def test_their_examples_are_found():
 
 
 def test_wrong_rows_are_refused_before_wrong_arguments():
-    with pytest.raises(ValueError, match="expected a probability from 0 to 1, found 1.5"):
+    with pytest.raises(ValueError, match=r"expected a probability from 0 to 1, found 1.5"):
         plain(Y, P * 0 + 1.5, label=[0, 1])
     assert questions.need_alone(cs.Data(Y, P), {"lens": None}) is None
