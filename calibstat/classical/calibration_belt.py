@@ -20,7 +20,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:

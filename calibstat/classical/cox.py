@@ -18,7 +18,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.result import Result
 
 if TYPE_CHECKING:

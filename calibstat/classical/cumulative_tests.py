@@ -13,7 +13,7 @@ from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.lenses import AnyLens
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.measures.cumulative import KS, Kuiper
 
 SURE = 0.05  # a Brownian motion exceeds this in absolute value with a probability that rounds to 1

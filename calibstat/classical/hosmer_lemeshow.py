@@ -13,7 +13,7 @@ from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_whole, is_whole
 from calibstat.data.lenses import AnyLens
 from calibstat.data.sample import Sample
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.measures.bins import bin_cells
 from calibstat.result import read_only
 

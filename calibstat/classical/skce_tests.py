@@ -13,7 +13,7 @@ from calibstat.data.checks import is_among
 from calibstat.data.lenses import canonical
 from calibstat.data.predictions import Predictions
 from calibstat.digits import settled
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.p_values import p_value
 from calibstat.measures.skce import SKCE, block_values, kernel_arguments, rows_of_block, signed_sums
 from calibstat.resampling import Draws, Stage

@@ -10,7 +10,7 @@ from calibstat.classical.binary_input import binary_input
 from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.lenses import AnyLens
 from calibstat.data.sample import Sample
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 
 
 @question()

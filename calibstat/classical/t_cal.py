@@ -21,7 +21,7 @@ from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
 from calibstat.in_order import first_smallest
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.p_values import tie
 from calibstat.measures.bins import uniform_cells
 from calibstat.resampling.rng import Rng

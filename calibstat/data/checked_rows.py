@@ -42,7 +42,7 @@ class RowArguments(TypedDict, total=False):
 
 
 class AboutRows(TypedDict, total=False):
-    """What every function takes beside outcomes and predictions to describe rows, as `Data` does."""
+    """The words that describe rows, beside outcomes and predictions, in every function as in `Data`."""
 
     sample_weight: ArrayLike | None
     cluster: ArrayLike | Clusters | None

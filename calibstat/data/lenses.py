@@ -219,7 +219,7 @@ class OfEachClass:
 
     @property
     def reduce(self) -> str | None:
-        """How the classes become one number: "mean" or "max"; None if each is a number of its own."""
+        """The way in which classes become one number, "mean" or "max"; None if each is a number of its own."""
         return None
 
     @property
@@ -250,7 +250,7 @@ class OverClasses(OfEachClass):
 
     @property
     def reduce(self) -> str:
-        """How the classes become one number."""
+        """The way in which classes become one number."""
         return self.how
 
 

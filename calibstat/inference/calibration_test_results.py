@@ -110,7 +110,7 @@ class CalibrationTestResult(NotedResult):
 
     @property
     def _answer(self) -> str:
-        if own := self.rows.answer(self):
+        if own := self.rows.answer(self.pvalue):
             return own
         approximate = "" if self.resample == "labels" else " (approximate)"
         sentences = [
@@ -128,7 +128,7 @@ class CalibrationTestResult(NotedResult):
         """The method of the test, and the null hypothesis."""
         return (
             f"Test by {self.measure} = {settled(self.statistic):.4g}, {self.rows.how}{self.lens}, {self.rows.counted}; "
-            f"{self.why_stopped}, Monte Carlo error of p {settled(self.pvalue_error):.2g}.{self.rows.premises(self)}\n"
+            f"{self.why_stopped}, Monte Carlo error of p {settled(self.pvalue_error):.2g}.{self.rows.premises}\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
 

@@ -8,7 +8,7 @@ from calibstat.data.checked_rows import Data
 from calibstat.data.lenses import AnyLens
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.designs.design_of import design_of
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import RowsAndOptions

@@ -80,7 +80,7 @@ class ConfidenceInterval(NotedResult):
     @property
     def scope(self) -> str:
         """The models that the interval is for, in words; empty of one model and fresh rows."""
-        return self.rows.scope(self)
+        return self.rows.scope(self.method)
 
     def remark(self, write: Callable[[float], str] = FOUR_DIGITS) -> str:
         """Say why the high end is not lower, and why the estimate lies outside the interval; nothing if neither is so.
@@ -132,10 +132,11 @@ class ConfidenceInterval(NotedResult):
     def __str__(self) -> str:
         remarks = "".join(f"{each}\n" for each in (self.of_curves(), self.remark()) if each)
         unseen = f"\n{self.rows.unseen}" if self.rows.unseen else ""
+        bound = self.rows.bound(self.low, self.high, self.confidence_level, self.method)
         return (
             f"{self.measure} = {settled(self.estimate):.4g}, {level_text(self.confidence_level)} confidence interval "
-            f"[{settled(self.low):.4g}, {settled(self.high):.4g}] ({self.method}), {self.lens}{self.rows.beside(self)}"
-            f"{self.reservations}{self.rows.premises(self)}{remarks}Estimand: {self.estimand}{unseen}"
+            f"[{settled(self.low):.4g}, {settled(self.high):.4g}] ({self.method}), {self.lens}{self.rows.beside}"
+            f"{self.reservations}{bound}{remarks}Estimand: {self.estimand}{unseen}"
         )
 
 

@@ -21,7 +21,7 @@ from calibstat.digits import settled
 from calibstat.in_order import first_largest, without_rounding
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.designs.design_of import design_of
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.net_benefit_curve import checked_thresholds
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.output.wording import level_text

@@ -13,7 +13,7 @@ from calibstat.answers_by_model import Answers
 from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel
 from calibstat.data.lenses import AnyLens, EachClass, OneLens
 from calibstat.digits import settled
-from calibstat.inference.designs.question import Question, question
+from calibstat.inference.designs.question_of_rows import Question, question
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.binned import ECE
 from calibstat.measures.bins import Strategy

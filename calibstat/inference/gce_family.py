@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import is_number
 from calibstat.digits import settled
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.measures.gce import l1_and_l2
 from calibstat.result import Result, read_only
 

@@ -17,7 +17,7 @@ from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.designs.design_of import design_of
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.net_benefit import NetBenefit
 from calibstat.result import NotedResult, read_only

@@ -1,19 +1,13 @@
-"""How the rows of a result came about: in words, with the numbers that only such rows have."""
+"""Rows as results say them: how they came about, in words, with the numbers that only such rows have."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from calibstat.data.clusters import cluster_sizes, clusters_in_words
 from calibstat.data.folds_of_rows import folds_in_words
 from calibstat.result import Result
-
-if TYPE_CHECKING:
-    from calibstat.inference.calibration_test_results import CalibrationTestResult
-    from calibstat.inference.confidence_interval_results import ConfidenceInterval
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,29 +30,35 @@ class Rows(Result):
         """The rows as a line of a result counts them."""
         return f"n = {self.n}"
 
-    def answer(self, test: CalibrationTestResult) -> str:
+    def answer(self, pvalue: float) -> str:
         """Return the verdict of a test where these rows have one of their own; else nothing."""
         return ""
 
-    def premises(self, result: CalibrationTestResult | ConfidenceInterval) -> str:
-        """Return what stands before the last line of a result; nothing of most rows."""
+    @property
+    def premises(self) -> str:
+        """On what a p-value rests, before the null hypothesis; nothing of most rows."""
+        return ""
+
+    def bound(self, low: float, high: float, confidence_level: float, method: str) -> str:
+        """Return what an interval says of the error of the models; nothing of most rows."""
         return ""
 
     @property
     def how(self) -> str:
-        """How a test uses more than outcomes and predictions, before the lens; nothing of most rows."""
+        """The use of more than outcomes and predictions by a test, before the lens; nothing of most rows."""
         return ""
 
     @property
     def unseen(self) -> str:
-        """What no number of a result shows; nothing of most rows."""
+        """The words on what no number of a result shows; nothing of most rows."""
         return ""
 
-    def beside(self, interval: ConfidenceInterval) -> str:
-        """Return how the first line of an interval ends, after its lens."""
+    @property
+    def beside(self) -> str:
+        """The end of the first line of an interval, after its lens."""
         return f", {self.counted}.\n"
 
-    def scope(self, interval: ConfidenceInterval) -> str:
+    def scope(self, method: str) -> str:
         """Return the models that an interval is for, in words; nothing of one model and fresh rows."""
         return ""
 

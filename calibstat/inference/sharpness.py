@@ -17,7 +17,7 @@ from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassDat
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.sharpness_errors import LossRows, standard_errors
 from calibstat.measures.bregman import Bregman
 from calibstat.measures.kinds.registry import find_measure

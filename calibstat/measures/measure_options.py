@@ -62,7 +62,7 @@ class MeasureOptions(OptionsBesideWidth, total=False):
 
 
 class RowsAndOptions(AboutRows, MeasureOptions, total=False):
-    """What functions of a measure take beside the arguments in their signatures: words about rows, and its options."""
+    """Words about rows and the options of all measures, as functions of a measure take them beside their arguments."""
 
 
 class RowsAndOptionsOfFits(AboutRows, OptionsOfFits, total=False):

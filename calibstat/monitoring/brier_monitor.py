@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import AboutRows, Data, Models
 from calibstat.data.checks import check_level, short
-from calibstat.inference.designs.question import need_alone
+from calibstat.inference.designs.question_of_rows import need_alone
 from calibstat.monitoring.brier_status import BrierStatus
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_names
 from calibstat.monitoring.confidence_sequence import ConfidenceSequence

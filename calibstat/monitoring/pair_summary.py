@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import AboutRows, Data, Models, no_models
 from calibstat.data.checks import is_whole, quoted, short
-from calibstat.inference.designs.question import question_of_all
+from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.monitoring.by_segment import BySegment, need_segments, rows_of_segments
 from calibstat.monitoring.period import COUNT_ONCE, MOST_UNITS, UNIT, check_sums
 

@@ -14,7 +14,7 @@ from calibstat.data.checks import is_whole, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.numbered_labels import as_labels
 from calibstat.data.sample import Sample
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.monitoring.by_segment import BySegment, need_segments, rows_of_segments, segment_name
 from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likelihood_ratios
 

@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeVar, cast
 
 from calibstat.data.checks import arguments_of, is_whole, refuse_unknown, short
-from calibstat.inference.designs.question import WORDS
+from calibstat.inference.designs.question_of_rows import WORDS
 from calibstat.monitoring.period_labels import Label, as_label, new_label, same_days, wider
 from calibstat.monitoring.saved_state import Origin, one_feeder, read_state, refuse_a_change, write_state
 from calibstat.result import Result

@@ -93,7 +93,7 @@ class SampleSize(Result):
 
 @dataclass(frozen=True)
 class Simulated:
-    """How much is simulated for each number of rows that is tried, and the largest of these numbers."""
+    """The effort of simulation for each number of rows that is tried, and the largest of these numbers."""
 
     n_datasets: int = 1000
     n_sets: int | None = None

@@ -10,7 +10,7 @@ import pytest
 import calibstat as cs
 from calibstat.data.checked_rows import AboutRows
 from calibstat.data.checks import arguments_of, options_of
-from calibstat.inference.designs.question import WORDS, question
+from calibstat.inference.designs.question_of_rows import WORDS, question
 from calibstat.measures.measure_options import RowsAndOptions
 
 Y, P = [0, 1, 1, 0], [0.2, 0.6, 0.7, 0.4]

@@ -9,7 +9,7 @@ import pytest
 
 import calibstat as cs
 from calibstat.data.checked_rows import AboutRows
-from calibstat.inference.designs.question import Question
+from calibstat.inference.designs.question_of_rows import Question
 from calibstat.inference.estimate import Estimate
 from calibstat.measures.measure_options import MeasureOptions
 

@@ -22,11 +22,7 @@ class Strata(Rows):
 
 
 class Stratified(Independent):
-    """Rows count by the share of their stratum over its rows.
-
-    The test keeps predictions and weights, and so is exact however rows were chosen by their strata. The interval is as
-    of rows with these weights: what strata differ by adds to its variance and not to that of the sample, so it is long.
-    """
+    """The test keeps predictions and weights, and is exact; the interval counts how strata differ, and is long."""
 
     word = "strata"
     interval_methods = ("honest",)
@@ -49,9 +45,6 @@ class StratifiedRows(cs.Data):
         super().__init__(y_true, y_prob, sample_weight=weight[of_row] * of_row.size, **about)
 
 
-SHARES = {"town": 0.9, "village": 0.1}
-
-
 def drawn(seed, wrong=0.0):
     """150 rows of each of two strata; villages are predicted too low by `wrong`."""
     random = np.random.default_rng(seed)
@@ -62,11 +55,11 @@ def drawn(seed, wrong=0.0):
 
 def test_verbs_answer_for_it():
     y, p, stratum = drawn(1, wrong=0.3)
-    rows = StratifiedRows(y, p, stratum=stratum, shares=SHARES)
+    rows = StratifiedRows(y, p, stratum=stratum, shares={"town": 0.9, "village": 0.1})
     test, interval = (ask(rows, measure="ks", rng=1) for ask in (cs.calibration_test, cs.confidence_interval))
     assert str(test.rows) == str(interval.rows) == "300 rows, drawn within 2 strata of known shares"
-    weight = np.where(stratum == "town", 0.9, 0.1)  # only ratios matter
-    assert test.pvalue == cs.calibration_test(y, p, measure="ks", sample_weight=weight, rng=1).pvalue
+    weight = {"sample_weight": np.where(stratum == "town", 0.9, 0.1)}  # of which only ratios matter
+    assert test.pvalue == cs.calibration_test(y, p, measure="ks", rng=1, **weight).pvalue
     with pytest.raises(ValueError, match="expected a method of rows with strata=, one of honest; found 'bca'"):
         cs.confidence_interval(rows, measure="ks", method="bca")
     with pytest.raises(ValueError, match=r"expected a share of each stratum and no other, found \['village'\]"):
@@ -76,15 +69,10 @@ def test_verbs_answer_for_it():
 @pytest.mark.slow
 def test_intervals_cover_the_error_of_the_population_and_not_of_the_sample():
     """Villages are wrong by .3 everywhere: the sum of all residuals, and so the error by `ks`, is .1 * .3."""
-    low, high = {}, {}
-    for weighted in (True, False):
-        shares = SHARES if weighted else {"town": 0.5, "village": 0.5}
-        found = [
-            cs.confidence_interval(StratifiedRows(y, p, stratum=s, shares=shares), measure="ks", n_resamples=39, rng=1)
-            for y, p, s in (drawn(seed, wrong=0.3) for seed in range(60))
-        ]
-        low[weighted], high[weighted] = (
-            sum(0.03 < each.low for each in found),
-            sum(each.high < 0.03 for each in found),
-        )
-    assert low[True] + high[True] <= most_rejections(0.05, 60, 1e-4) < low[False] + high[False]
+    missed = {}
+    for town in (0.9, 0.5):
+        shares, sets = {"town": town, "village": 1 - town}, (drawn(seed, wrong=0.3) for seed in range(60))
+        rows = (StratifiedRows(y, p, stratum=stratum, shares=shares) for y, p, stratum in sets)
+        found = [cs.confidence_interval(each, measure="ks", n_resamples=39, rng=1) for each in rows]
+        missed[town] = sum(not each.low <= 0.03 <= each.high for each in found)
+    assert missed[0.9] <= most_rejections(0.05, 60, 1e-4) < missed[0.5]

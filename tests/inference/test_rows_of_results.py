@@ -113,13 +113,13 @@ def test_one_row_is_no_rows():
 
 def test_only_rows_of_their_own_say_more():
     test, interval = asked("independent"), asked("independent", "confidence_interval")
-    assert test.rows.answer(test) == test.rows.premises(test) == interval.rows.scope(interval) == interval.scope == ""
+    assert test.rows.answer(0.01) == test.rows.premises == interval.rows.scope("honest") == interval.scope == ""
     folds = asked("folds", "confidence_interval")
-    assert folds.scope == folds.rows.scope(folds)
+    assert folds.scope == folds.rows.scope(folds.method)
     assert folds.scope.startswith("It is the error of the 4 models, one of them drawn at random for each new row.")
-    assert asked("folds").rows.answer(asked("folds")) in str(asked("folds"))
+    assert asked("folds").rows.answer(asked("folds").pvalue) in str(asked("folds"))
     judged = asked("judge", "confidence_interval")
-    assert judged.rows.scope(judged).startswith("This rests on 80 labelled rows among 240, with a judge.")
+    assert judged.rows.scope(judged.method).startswith("This rests on 80 labelled rows among 240, with a judge.")
     assert judged.rows.unseen in str(judged)
     assert asked("judge").rows.how == "guided by a judge, "
     assert "what these rows could have shown" not in str(asked("clusters")).lower()

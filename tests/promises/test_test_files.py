@@ -41,7 +41,7 @@ HOSTILE = {
     "test_kills.py",
     "test_other_processors.py",
 }  # for faults that nobody thought of
-MOST_LINES_OUTSIDE = 60  # of them
+MOST_LINES_OUTSIDE = 80  # of them
 MOST_FILES = 30  # of a folder, beside its sub-folders
 SHELVES = {  # sub-folders with tests of a folder
     "studies": {"studies/networks"},

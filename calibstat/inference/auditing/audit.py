@@ -17,7 +17,7 @@ from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.auditing.counted_groups import CountedGroups
 from calibstat.inference.auditing.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.auditing.other_rows import against_other_rows
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.p_values import p_value, step_down
 from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, packed

@@ -27,7 +27,7 @@ from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability,
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.designs.design_of import independent
 from calibstat.inference.designs.independent import Independent
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.class_problems import ClassWiseProblem
 from calibstat.measures.binned import ECE

@@ -29,7 +29,7 @@ from calibstat.data.sample import need_counts
 from calibstat.digits import settled
 from calibstat.inference.decomposing.decompose_vectors import METHODS_OF_VECTORS, decompose_vectors, options_of_cells
 from calibstat.inference.designs.design_of import design_of
-from calibstat.inference.designs.question import question
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.problems.binary_problem import sample_in_clusters
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss

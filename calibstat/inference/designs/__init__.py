@@ -1,1 +1,1 @@
-"""How rows came about: what may be asked of them, by which method, and what is said of it."""
+"""Designs of rows: what may be asked of them, by which method, and what is said of it."""

@@ -24,7 +24,7 @@ NO_STUDY = "no study covers both"
 
 @dataclass(frozen=True)
 class HowToTest:
-    """How a test is asked for; every design has one with these defaults."""
+    """The arguments of a test beside its measure; every design has a test with these defaults."""
 
     null: object = None
     resample: str = "labels"

@@ -12,7 +12,6 @@ from calibstat.bounds.intervals import Interval, upper_quantile
 from calibstat.bounds.mean_interval import MeanInterval
 from calibstat.data.checked_rows import Data
 from calibstat.digits import settled
-from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.designs.folds.fold_test import merged, p_values_of_repeats
 from calibstat.inference.designs.folds.folded_problem import (
@@ -47,18 +46,16 @@ REFITTED = "There is no guarantee for the model refitted on all rows."
 class ModelsOfFolds(Folds):
     """The folds of an interval, which is of their models."""
 
-    def scope(self, interval: ConfidenceInterval) -> str:
+    def scope(self, method: str) -> str:
         each = f", the mean over {self.repeats} repeats" if self.repeats > 1 else ""
-        what = _what(interval.method)
+        what = _what(method)
         models = f"It is the {what} of the {self.folds} models, one of them drawn at random for each new row{each}."
-        return " ".join(sentence for sentence in (models, COVERED[interval.method], REFITTED) if sentence)
+        return " ".join(sentence for sentence in (models, COVERED[method], REFITTED) if sentence)
 
-    def premises(self, result: CalibrationTestResult | ConfidenceInterval) -> str:
-        assert isinstance(result, ConfidenceInterval)
-        bound = f"{settled(result.high):.4g}"
-        bound = f"at most {bound}" if result.low <= 0 else f"between {settled(result.low):.4g} and {bound}"
-        level = level_text(result.confidence_level)
-        return f"With {level} confidence the {_what(result.method)} is {bound}. {result.scope}\n"
+    def bound(self, low: float, high: float, confidence_level: float, method: str) -> str:
+        high_end, level = settled(high), level_text(confidence_level)
+        bound = f"at most {high_end:.4g}" if low <= 0 else f"between {settled(low):.4g} and {high_end:.4g}"
+        return f"With {level} confidence the {_what(method)} is {bound}. {self.scope(method)}\n"
 
 
 def _what(method: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.digits import settled
-from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult
+from calibstat.inference.calibration_test_results import LOW
 from calibstat.inference.rows_of_results import Folds
 
 BY_CHANCE = (
@@ -43,9 +43,9 @@ class TestedFolds(Folds):
             return f"evidence that not all of the {self.folds * self.repeats} models are calibrated"
         return "no evidence that the fits of this learner are miscalibrated each time"
 
-    def answer(self, test: CalibrationTestResult) -> str:
+    def answer(self, pvalue: float) -> str:
         return (
-            f"There is {self.finding(test.pvalue)}: p = {settled(test.pvalue):.3g} (studied; by theorem p = "
+            f"There is {self.finding(pvalue)}: p = {settled(pvalue):.3g} (studied; by theorem p = "
             f"{settled(self.pvalue_by_theorem):.3g}).\n"
             f"{BY_CHANCE}"
         )

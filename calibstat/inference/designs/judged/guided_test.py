@@ -11,7 +11,6 @@ from calibstat.data.checks import short
 from calibstat.data.null_hypothesis import EVENT_NULL, Null
 from calibstat.digits import settled
 from calibstat.inference.calibration_test_results import CalibrationTestResult
-from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.designs.judged.design_check import design_note, design_p_value
 from calibstat.inference.designs.judged.guess import GROUPS, groups_of
 from calibstat.inference.designs.judged.judged_in_order import JudgedRows, noise_in_words, rows_with_judge
@@ -66,7 +65,8 @@ class GuidedRows(LabelledRows):
     def how(self) -> str:
         return "guided by a judge, " if self.use == DIRECTION else "with a judge's answers against noise, "
 
-    def premises(self, result: CalibrationTestResult | ConfidenceInterval) -> str:
+    @property
+    def premises(self) -> str:
         return f" Labels alone: p = {settled(self.pvalue_labels_only):.3g}.\n{self.rests_on}"
 
 

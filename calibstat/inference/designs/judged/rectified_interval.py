@@ -60,7 +60,7 @@ class RectifiedLabels(LabelledRows):
     labels_only: ConfidenceInterval
     worth: str
 
-    def scope(self, interval: ConfidenceInterval) -> str:
+    def scope(self, method: str) -> str:
         only = self.labels_only
         return (
             f"This rests on {self.labelled:,} labelled rows among {self.n:,}, with a judge. {self.worth} Labels alone: "
@@ -68,7 +68,8 @@ class RectifiedLabels(LabelledRows):
             f"p = {p_text(self.design_pvalue)}."
         )
 
-    def beside(self, interval: ConfidenceInterval) -> str:
+    @property
+    def beside(self) -> str:
         only = self.labels_only
         return f": {self}. Labels alone: [{settled(only.low):.4g}, {settled(only.high):.4g}].\n{self.worth}\n"
 
