@@ -15,8 +15,9 @@ from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, SimplexReliability
-from calibstat.inference.calibration_tests import ClassWiseTestResult
+from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassTests
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.named_measure import NamedMeasure
 
@@ -85,7 +86,8 @@ def made_up_tests(n_classes, n_resamples=99, seed=0):
     null, statistic = rng.normal(size=(n_resamples, n_classes)), rng.normal(size=n_classes)
     statistic[0] = 9
     pvalue = (1 + (null >= statistic).sum(0)) / (1 + n_resamples)
-    return ClassWiseTestResult(
+    lens, why_stopped = NamedLens("class-wise", "each class"), WhyStopped(f"{n_resamples} resamples")
+    classes = ClassTests(
         names=tuple(f"class {k}" for k in range(n_classes)),
         statistic=statistic,
         pvalue=pvalue,
@@ -93,15 +95,27 @@ def made_up_tests(n_classes, n_resamples=99, seed=0):
         pvalue_error=0 * pvalue,
         null_distribution=null,
         null_hypothesis=Null("", ("each class is calibrated",)),
-        overall=None,
+        lens=lens,
+        n_resamples=n_resamples,
+        resamples_used=np.full(n_classes, n_resamples),
+        why_stopped=(why_stopped,) * n_classes,
+    )
+    return CalibrationTestResult(
+        statistic=statistic.mean(),
+        pvalue=1.0,
+        pvalue_error=0.0,
+        null_distribution=null.mean(axis=1),
+        null_hypothesis=Null("", ("all classes are calibrated",)),
         measure=NamedMeasure("ks"),
-        lens=NamedLens("class-wise", "each class"),
+        lens=lens.of_all("mean", n_classes),
         tail="greater",
         resample="labels",
         n=50,
         n_resamples=n_resamples,
-        resamples_used=np.full(n_classes, n_resamples),
-        why_stopped=(WhyStopped(f"{n_resamples} resamples"),) * n_classes,
+        stopped=False,
+        why_stopped=why_stopped,
+        rows=Rows(50),
+        classes=classes,
     )
 
 

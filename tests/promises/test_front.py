@@ -19,7 +19,7 @@ from uses_of_rows import MAY_ASK, OF_DESIGNS, asking_rows
 import calibstat as cs
 from calibstat.cli.app import app
 from calibstat.data.checked_rows import AboutRows
-from calibstat.inference.designs.question import WORDS, question
+from calibstat.inference.designs.question_of_rows import WORDS, question
 from calibstat.inference.rows_of_results import Rows
 from calibstat.result import Result
 

@@ -13,7 +13,7 @@ import pytest
 
 import calibstat as cs
 from calibstat.data.checked_rows import AboutRows, Samples
-from calibstat.inference.designs import question as questions
+from calibstat.inference.designs import question_of_rows as questions
 from calibstat.inference.designs.question_of_rows import TAKERS, WORDS, question, question_of_all
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import RowsAndOptions

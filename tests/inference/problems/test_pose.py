@@ -15,16 +15,15 @@ VERBS = [cs.estimate, cs.calibration_test, cs.confidence_interval]
 def test_questions_that_do_not_fit(verb):
     sample = cs.Sample.from_rows([0, 1], [0.25, 0.75])
     for data, asked, message in (
-        ((LABEL, PROB), {"reduce": "mean"}, "expected lens 'class_wise' with reduce='mean', found lens top_label"),
-        ((LABEL, PROB), {"reduce": "sum", "lens": "class_wise"}, "expected reduce None, 'mean' or 'max', found 'sum'"),
-        ((LABEL, PROB), {"reduce": "max", "measure": "canonical_ce"}, "found lens canonical"),
+        ((LABEL, PROB), {"lens": "class_wise_sum"}, "expected a lens, one of .* found 'class_wise_sum'; did you mean"),
+        ((LABEL, PROB), {"lens": "class_wise_max", "measure": "canonical_ce"}, "a lens that shows whole vectors"),
         ((LABEL, PROB), {"measure": "canonical_ce", "lens": "top_label"}, "a lens that shows whole vectors"),
         ((LABEL, PROB), {"measure": "canonical_ce", "lens": "class_wise"}, "a lens that shows whole vectors"),
         ((LABEL, PROB), {"lens": "canonical", "measure": "ece"}, "which shows 3 classes"),
         ((LABEL, PROB), {"lens": lenses.groups([[0], [1, 2]]), "measure": "ks"}, "which shows 2 classes"),
         ((sample,), {"lens": "top_label"}, "found a Sample, which is binary"),
         ((sample,), {"measure": "gce"}, "found a Sample, which is binary"),
-        ((sample,), {"reduce": "mean"}, "with reduce='mean', found event: outcome 1"),
+        ((sample,), {"lens": "class_wise_mean"}, "found a Sample, which is binary"),
         ((from_rows(LABEL, PROB), PROB), {}, "expected Predictions alone"),
         ((LABEL,), {}, "found one ndarray of shape"),
         ((LABEL,), {"lens": "canonical"}, "found one ndarray"),
@@ -48,7 +47,7 @@ def test_weights_of_canonical_predictions_that_are_refused():
 
 
 def test_intervals_that_are_not_there():
-    with pytest.raises(ValueError, match="expected reduce 'mean' or 'max' for an interval"):
+    with pytest.raises(ValueError, match="expected lens 'class_wise_mean' or 'class_wise_max' for an interval"):
         cs.confidence_interval(LABEL, PROB, lens="class_wise")
     for asked in ({"lens": "class_wise_mean"}, {"measure": "canonical_ce"}):
         with pytest.raises(ValueError, match=r"no bca interval is known .* the methods honest, percentile, basic"):

@@ -53,8 +53,8 @@ class ModelsOfFolds(Folds):
         return " ".join(sentence for sentence in (models, COVERED[method], REFITTED) if sentence)
 
     def bound(self, low: float, high: float, confidence_level: float, method: str) -> str:
-        high_end, level = settled(high), level_text(confidence_level)
-        bound = f"at most {high_end:.4g}" if low <= 0 else f"between {settled(low):.4g} and {high_end:.4g}"
+        at_most, level = f"{settled(high):.4g}", level_text(confidence_level)
+        bound = f"at most {at_most}" if low <= 0 else f"between {settled(low):.4g} and {at_most}"
         return f"With {level} confidence the {_what(method)} is {bound}. {self.scope(method)}\n"
 
 
