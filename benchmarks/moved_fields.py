@@ -34,8 +34,8 @@ def moved(old: Mapping[str, str], new: Mapping[str, str], fields: Fields) -> dic
     ways = {
         owner + before: None if now is None else owner + now
         for owner, kind in classes(old).items()
-        if is_now.get(owner) != kind
         for before, now in fields.get(kind, {}).items()
+        if is_now.get(owner) != kind or not any(is_within(path, owner + before) for path in new)
     }
     found = {}
     for path, entry in old.items():

@@ -38,9 +38,8 @@ from calibstat.inference.bands.reliability import reliability as reliability
 from calibstat.inference.calibration_tests import calibration_test as calibration_test
 from calibstat.inference.choosing.choose import choose as choose
 from calibstat.inference.choosing.scorer import scorer as scorer
-from calibstat.inference.comparing.compare import compare as compare
-from calibstat.inference.comparing.compare_samples import compare_samples as compare_samples
-from calibstat.inference.comparing.generalization_gap import generalization_gap as generalization_gap
+from calibstat.inference.compare import compare as compare
+from calibstat.inference.compare import compare_samples as compare_samples
 from calibstat.inference.confidence_interval import confidence_interval as confidence_interval
 from calibstat.inference.cross_validation.cross_validate import cross_validate as cross_validate
 from calibstat.inference.decision_loss_curve import decision_loss as decision_loss
@@ -57,6 +56,7 @@ from calibstat.inference.estimate import (
     expected_calibration_error as expected_calibration_error,
 )
 from calibstat.inference.gce_family import gce_family as gce_family
+from calibstat.inference.generalization_gap import generalization_gap as generalization_gap
 from calibstat.inference.net_benefit_curve import net_benefit as net_benefit
 from calibstat.inference.power.detectable_effect import detectable_effect as detectable_effect
 from calibstat.inference.sharpness import sharpness as sharpness

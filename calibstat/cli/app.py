@@ -247,8 +247,8 @@ def compare_models(
         from calibstat.cli.input_files import in_units, models_in_batches, read_models, read_units
         from calibstat.cli.lens_syntax import view
         from calibstat.data.predictions import Predictions
-        from calibstat.inference.comparing.compare import DEFAULT
-        from calibstat.inference.comparing.compare_by_counts import FROM_CELLS
+        from calibstat.inference.compare import DEFAULT
+        from calibstat.inference.designs.counted import FROM_CELLS
         from calibstat.measures.kinds.registry import unknown_measure
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import say_comparison

@@ -15,7 +15,7 @@ from calibstat.output.visible_text import CONTROL, visible
 if TYPE_CHECKING:
     from calibstat.cli.class_report import ClassFindings
     from calibstat.cli.findings import Finding
-    from calibstat.inference.comparing.comparison_results import Comparison
+    from calibstat.inference.comparison_results import Comparison
     from calibstat.inference.equivalence import Equivalence
 
 

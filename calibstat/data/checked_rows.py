@@ -320,6 +320,11 @@ class Data:
             other.lens, other._seen = lens, {}
         return other
 
+    def in_clusters_of(self, other: Data) -> Data:
+        """Take the clusters of other data, of the same rows, and return these."""
+        self.unit, self.unseen = other.unit, other.unseen
+        return self
+
     def without_clusters(self) -> Data:
         """Return the same rows, of one repeat, taken as independent: without clusters and folds."""
         other = copy(self)
@@ -556,12 +561,19 @@ def models_of_counts(counted: CountedRows) -> Models:
     return made
 
 
-def no_models(y_prob: object) -> ValueError:
+def no_models(y_prob: object, found: str = "") -> ValueError:
     """Return the error that is raised where predictions of several models are expected."""
     return ValueError(
         "expected y_prob, a mapping from name to predictions or a data frame with a column for each model, found "
-        f"{described(y_prob)}"
+        f"{found or described(y_prob)}"
     )
+
+
+def need_models(rows: object) -> Models:
+    """Return the models that a function of several models was given; raise if they are none."""
+    if not isinstance(rows, Models):
+        raise no_models(rows, "those of one model" if isinstance(rows, Data) else described(rows))
+    return rows
 
 
 def named(ask: Callable[[Any], Any], models: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def are_classes(columns: Sequence[Any]) -> bool:
 def pairs_of_samples(samples: object) -> dict[str, Any]:
     """Return outcomes and predictions of two or more samples of different rows by their names."""
     if not isinstance(samples, Mapping):
-        raise ValueError(f"expected y_true, a mapping from name to (y_true, y_prob), found {described(samples)}")
+        raise ValueError(f"expected samples, a mapping from name to (y_true, y_prob), found {described(samples)}")
     if len({str(name) for name in samples}) < max(len(samples), 2):
         raise ValueError(f"expected two or more different names, found {quoted(samples) or 'none'}")
     for name, pair in samples.items():

@@ -20,7 +20,10 @@ class Given(Enum):
         "; shares of events among several rows are given as Sample.from_counts(y_prob, rows, events), with the "
         "number of rows and of events at each prediction"
     )
-    PROXY = "; where few rows have an outcome, confidence_interval and calibration_test take a judge's answers: judge=cs.Judge(answers)"
+    PROXY = (
+        "; where few rows have an outcome, confidence_interval and calibration_test take a judge's answers: "
+        "judge=cs.Judge(answers)"
+    )
 
     def __str__(self) -> str:
         return str(self.value)

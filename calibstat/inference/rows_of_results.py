@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 
 from calibstat.data.clusters import cluster_sizes, clusters_in_words
@@ -51,6 +52,11 @@ class Rows(Result):
     @property
     def unseen(self) -> str:
         """The words on what no number of a result shows; nothing of most rows."""
+        return ""
+
+    @property
+    def compared(self) -> str:
+        """The words below the last line of a comparison; nothing of most rows."""
         return ""
 
     @property

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, predictions_of
+from calibstat.data.checked_rows import AboutRows, Data, Models, need_models, predictions_of
 from calibstat.data.checks import check_level, is_among, unknown_name
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.data_notes import auc
 from calibstat.data.lenses import top_label
 from calibstat.data.predictions import Predictions
 from calibstat.digits import settled, writer
-from calibstat.inference.comparing.compare import compare
+from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.designs.design_of import independent
+from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.inference.honest_ends import NoInterval
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
@@ -31,6 +32,8 @@ from calibstat.result import NotedResult, read_only
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Cell = tuple[float, float, float, str, str]  # an estimate, ends, why it is infinite, and what is said of its ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,32 +149,36 @@ def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, 
     return {**arguments, "lens": "canonical"} if measure.honest == "mean" and n_classes > 2 else arguments
 
 
+@question_of_all("sample_weight", "cluster")
 def summarize(
-    y_true: Outcomes,
-    y_prob: Mapping[str, Any] | None = None,
+    rows: Models,
+    /,
     *,
     reference: str | None = None,
     confidence_level: float = 0.95,
     clip: float | None = None,
     n_resamples: int = 999,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     rng: Rng = None,
     n_jobs: int = 1,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
+    **about: Unpack[AboutRows],
 ) -> Summary:
     """Tabulate accuracy, calibration errors and proper scores of several models.
+
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.dirichlet((0.3, 0.3, 0.3), temperature=2).sample(1000, rng=1)
+    >>> result = cs.summarize(y, {"model": p, "always the same": p * 0 + 1 / 3}, n_resamples=199, rng=1)
+    >>> result.names, result.estimate.shape
+    (('model', 'always the same'), (2, 8))
+    >>> result.warnings[0].partition(" [")[0]
+    'always the same: ece falls from 0.1008 to 0.0177, but log_loss rises by 0.4743'
 
     Models with a lower ECE but a worse proper score than the reference are flagged.
 
     Parameters
     ----------
-    y_true : array_like, shape (n,)
-        Classes from 0 to K - 1, or outcomes 0 and 1.
-    y_prob : mapping from name to array_like, shape (n,) or (n, K)
-        The predictions of each model, or of one model after each recalibration, for the same rows.
+    y_true, y_prob, **about
+        As for `estimate`; predictions of each model, or of one model after each recalibration, for the same rows, which
+        may have weights or clusters. What is of all classes jointly takes no weights, and is left out with them.
     reference : str, optional
         The model with which the others are compared, by default the first.
     confidence_level : float
@@ -181,12 +188,8 @@ def summarize(
         probability 0 of the observed class makes it infinite; `warnings` names the row.
     n_resamples : int
         Number of resamples, at least 1.
-    cluster, sample_weight
-        As for `confidence_interval`. What is of all classes jointly takes no weights, and is left out with them.
     rng, n_jobs
         As for `calibration_test`.
-    labels
-        As for `estimate`.
 
     Returns
     -------
@@ -219,29 +222,9 @@ def summarize(
     ----------
     Chidambaram, Ge 2024, Reassessing How to Compare and Improve the Calibration of Machine Learning Models,
     arXiv:2406.04068.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.dirichlet((0.3, 0.3, 0.3), temperature=2).sample(1000, rng=1)
-    >>> result = cs.summarize(y, {"model": p, "always the same": p * 0 + 1 / 3}, n_resamples=199, rng=1)
-    >>> result.names, result.estimate.shape
-    (('model', 'always the same'), (2, 8))
-    >>> result.warnings[0].partition(" [")[0]
-    'always the same: ece falls from 0.1008 to 0.0177, but log_loss rises by 0.4743'
     """
     check_level("confidence_level", confidence_level)
-    data = as_models(
-        summarize,
-        y_true,
-        y_prob,
-        unknown,
-        cluster=cluster,
-        sample_weight=sample_weight,
-        labels=labels,
-        pos_label=pos_label,
-    )
-    models = predictions_of(data)
+    models = predictions_of(need_models(rows))
     names = tuple(models)
     reference = names[0] if reference is None else reference
     if not is_among(reference, models):
@@ -249,24 +232,13 @@ def summarize(
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))
     questions = {name: question(name, models[names[0]].n_classes, clip) for name in (*CALIBRATION, *SCORES)}
-    if data.rows.sample_weight is not None:
+    if rows.rows.sample_weight is not None:
         questions = {name: arguments for name, arguments in questions.items() if not _is_joint(arguments)}
     measures = tuple(name for name in MEASURES if name in questions or name in ("accuracy", "auc"))
-    asked = {name: _asked(data, predictions) for name, predictions in models.items()}
-    rows = {name: _row(each, questions, measures, settings) for name, each in asked.items()}
-    table = np.array([[cell[:3] for cell in row] for row in rows.values()])
-    infinite = [
-        f"{name}: log_loss {'is infinite' if np.isinf(cell[0]) else 'has no upper limit'}: {cell[3]}."
-        for name, row in rows.items()
-        for cell in row
-        if cell[3]
-    ]
-    remarks = [
-        f"{name}, {measure}: {cell[4]}"
-        for name, row in rows.items()
-        for measure, cell in zip(measures, row, strict=True)
-        if cell[4]
-    ]
+    asked = {name: _asked(rows, predictions) for name, predictions in models.items()}
+    cells = {name: _row(each, questions, measures, settings) for name, each in asked.items()}
+    table = np.array([[cell[:3] for cell in row] for row in cells.values()])
+    tradeoffs = _tradeoffs(rows, table[..., 0], measures, reference, questions, settings)
     return Summary(
         names=names,
         measures=measures,
@@ -274,12 +246,8 @@ def summarize(
         estimate=read_only(table[..., 0].copy()),
         low=read_only(table[..., 1].copy()),
         high=read_only(table[..., 2].copy()),
-        remarks=tuple(remarks),
-        warnings=(
-            *infinite,
-            *_doubts(asked),
-            *_tradeoffs(data, table[..., 0], measures, reference, questions, settings),
-        ),
+        remarks=tuple(_remarks(cells, measures)),
+        warnings=(*_infinite(cells), *_doubts(asked), *tradeoffs),
         reference=reference,
         confidence_level=confidence_level,
         n=models[reference].n,
@@ -288,11 +256,25 @@ def summarize(
     )
 
 
+def _infinite(cells: Mapping[str, Sequence[Cell]]) -> Iterator[str]:
+    """Yield which models have an infinite loss, or one without an upper limit, and why."""
+    for name, row in cells.items():
+        for estimate, _, _, why, _ in row:
+            if why:
+                yield f"{name}: log_loss {'is infinite' if np.isinf(estimate) else 'has no upper limit'}: {why}."
+
+
+def _remarks(cells: Mapping[str, Sequence[Cell]], measures: tuple[str, ...]) -> Iterator[str]:
+    """Yield what is to be said of the ends of each interval."""
+    for name, row in cells.items():
+        for measure, cell in zip(measures, row, strict=True):
+            if cell[4]:
+                yield f"{name}, {measure}: {cell[4]}"
+
+
 def _asked(data: Models, predictions: Predictions) -> Data:
     """Return the predictions of all classes of one model, with the weights and clusters of the rows."""
-    rows = Data(predictions, sample_weight=data.rows.sample_weight)
-    rows.unit = data.unit
-    return rows
+    return Data(predictions, sample_weight=data.rows.sample_weight).in_clusters_of(data.first)
 
 
 def _is_joint(arguments: Mapping[str, Any]) -> bool:
@@ -301,13 +283,14 @@ def _is_joint(arguments: Mapping[str, Any]) -> bool:
 
 
 def _note(data: Data) -> str:
-    clusters = "" if data.unit is None else f"Intervals are of {clusters_in_words(data.unit)}, drawn whole."
+    unit = independent(data).unit
+    clusters = "" if unit is None else f"Intervals are of {clusters_in_words(unit)}, drawn whole."
     return "\n".join(part for part in (clusters, data.seen().weights_note()) if part)
 
 
 def _row(
     data: Data, questions: Mapping[str, dict[str, Any]], measures: tuple[str, ...], settings: dict[str, Any]
-) -> list[tuple[float, float, float, str, str]]:
+) -> list[Cell]:
     """Return estimate and ends of every measure, why it is infinite if it is, and what is to be said of its ends."""
     predictions, weight = data.predictions, data.rows.sample_weight
     row = [(*_accuracy(data, settings), "", "")]
@@ -336,12 +319,12 @@ def _accuracy(data: Data, settings: dict[str, Any]) -> tuple[float, float, float
 
     predictions, weight = data.predictions, data.rows.sample_weight
     observed = predictions.top == predictions.label
-    if weight is None and data.unit is None:
+    if weight is None and independent(data).unit is None:
         right = int(np.count_nonzero(observed))
         ends = proportion_confint(right, predictions.n, alpha=1 - settings["confidence_level"], method="wilson")
         return right / predictions.n, float(ends[0]), float(ends[1])
     rows = Data(observed, np.zeros(predictions.n), sample_weight=weight)  # whose Brier score is the mean outcome
-    rows.unit = data.unit
+    rows.in_clusters_of(data)
     interval = confidence_interval(rows, measure="brier", **settings)
     return interval.estimate, interval.low, interval.high
 

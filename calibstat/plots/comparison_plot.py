@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first
-from calibstat.inference.comparing.comparison_results import Comparison
+from calibstat.inference.comparison_results import Comparison
 from calibstat.plots.style import POINT, as_text, colors, new_axes
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from calibstat.classical.validation_result import Validation
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.calibration_test_results import CalibrationTestResult
-from calibstat.inference.comparing.comparison_results import Comparison
+from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.decision_loss_curve import DecisionLossCurve
 from calibstat.inference.estimate import MeasureDetail

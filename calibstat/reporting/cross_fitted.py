@@ -16,8 +16,8 @@ from calibstat.data.validation import n_columns
 from calibstat.digits import settled
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.bands.reliability_diagrams import Reliability
-from calibstat.inference.comparing.compare import compare
-from calibstat.inference.comparing.comparison_results import Comparison
+from calibstat.inference.compare import compare
+from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.output.wording import number

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from calibstat.in_order import smallest_first
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.calibration_test_results import CalibrationTestResult
-from calibstat.inference.comparing.comparison_results import Comparison
+from calibstat.inference.comparison_results import Comparison
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
 from calibstat.output.wording import COMPARING, NO_PROOF, number, p_text, percent, units

@@ -29,8 +29,8 @@ from calibstat.digits import settled
 from calibstat.inference.auditing.audit import audit
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.calibration_tests import calibration_test
-from calibstat.inference.comparing.compare import compare
-from calibstat.inference.comparing.comparison_results import Comparison
+from calibstat.inference.compare import compare
+from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.power.detectable_effect import detectable_effect

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability
 from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult
-from calibstat.inference.comparing.comparison_results import Comparison
+from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.power.detectable_effect import DetectableEffect
 from calibstat.reporting.cross_fitted import CrossFitted

@@ -14,7 +14,7 @@ from calibstat.data.checked_rows import observe
 from calibstat.data.lenses import one_class
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample
-from calibstat.inference.comparing.compare import compare
+from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.honest_ends import TooFewEvents

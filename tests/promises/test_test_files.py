@@ -53,7 +53,7 @@ ELSEWHERE = {  # source files with nothing to test by themselves, and the test f
     "classical/binary_input.py": "test_asymptotic_result.py",
     "cli/options.py": "test_app.py",
     "cli/testing.py": "test_app.py",
-    "inference/comparing/compare_by_bootstrap.py": "test_compare.py",
+    "inference/comparing/ends.py": "test_compare.py",
     "inference/designs/clustered.py": "test_design.py",
     "inference/designs/cross_validated.py": "test_design.py",
     "inference/designs/design_of.py": "test_design.py",

@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import Data, Outcomes, as_models, named
+from calibstat.data.checked_rows import AboutRows, Data, Models, named, need_models
 from calibstat.data.checks import check_level, short
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
 from calibstat.in_order import first_smallest, smallest_first
 from calibstat.inference.choosing.condition import Condition
-from calibstat.inference.designs.clustered import Clustered
-from calibstat.inference.designs.independent import Independent
+from calibstat.inference.designs.design_of import independent
+from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.named_measure import NamedMeasure
@@ -136,31 +134,33 @@ def _measure(condition: Condition) -> str:
     return condition.field.removesuffix(HIGH)
 
 
+@question_of_all("sample_weight", "cluster")
 def choose(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Models,
+    /,
     *,
     subject_to: str | Sequence[str] = (),
     best: str | Measure | type[Measure] = "brier",
     confidence_level: float = 0.95,
     lens: AnyLens = None,
     n_resamples: int | None = None,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     rng: Rng = None,
     n_jobs: int = 1,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **unknown: Never,
+    **about: Unpack[AboutRows],
 ) -> Choice:
     """Choose the best of several models that are shown to keep a condition.
 
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.calibrated().sample(5000, rng=1)
+    >>> models = {"calibrated": p, "rounded": p.round(1), "too low": p**1.5}
+    >>> result = cs.choose(y, models, subject_to="kernel_ce.high <= 0.03", rng=1)
+    >>> print(result.answer)
+    Chosen: calibrated (Brier score 0.1713), the best of 2 among 3 models shown to have kernel_ce at most 0.03.
+
     Parameters
     ----------
-    y_true : array_like, shape (n,)
-        Outcomes 0 and 1, or classes.
-    y_prob : mapping from name to array_like, shape (n,) or (n, K)
-        The predictions of each candidate for the same rows.
+    y_true, y_prob, lens, **about
+        As for `confidence_interval` with method "honest"; the predictions of each candidate for the same rows.
     subject_to : str or sequence of str
         One condition or several, at least one: a measure with its high end, "<=" or "<", and a number, such as
         "kernel_ce.high <= 0.03" (the grammar of ``calibstat report --fail-if``). The measure has its default options.
@@ -169,8 +169,6 @@ def choose(
         value, or of ``calibstat.measures.NetBenefit(threshold=0.2)`` the largest.
     confidence_level : float
         Between 0 and 1, at least 1/2.
-    lens, cluster, sample_weight, labels, pos_label
-        As for `confidence_interval` with method "honest".
     n_resamples, rng, n_jobs
         As for `confidence_interval`; all models have the same draws.
 
@@ -202,33 +200,12 @@ def choose(
     References
     ----------
     Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 65-70.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.calibrated().sample(5000, rng=1)
-    >>> models = {"calibrated": p, "rounded": p.round(1), "too low": p**1.5}
-    >>> result = cs.choose(y, models, subject_to="kernel_ce.high <= 0.03", rng=1)
-    >>> print(result.answer)
-    Chosen: calibrated (Brier score 0.1713), the best of 2 among 3 models shown to have kernel_ce at most 0.03.
     """
     check_level("confidence_level", confidence_level)
     if confidence_level < 0.5:
         raise ValueError(f"expected confidence_level of at least 1/2, found {confidence_level!r}")
-    models = as_models(
-        choose,
-        y_true,
-        y_prob,
-        unknown,
-        lens=lens,
-        cluster=cluster,
-        sample_weight=sample_weight,
-        labels=labels,
-        pos_label=pos_label,
-    )
-    conditions = conditions_of(subject_to)
-    measures = [find_measure(_measure(each), {}) for each in conditions]
-    criterion = find_measure(best, {})
+    models, conditions = need_models(rows), conditions_of(subject_to)
+    measures, criterion = [find_measure(_measure(each), {}) for each in conditions], find_measure(best, {})
     problems = named(lambda data: problem_of(data, criterion), models)
     score = np.array([problem.estimate() for problem in problems.values()], np.float64)
     if score.ndim > 1:
@@ -236,12 +213,9 @@ def choose(
     key = int(Draws.of(rng, 1, n_jobs).key)  # the same for all models
 
     def highs(data: Data) -> Callable[[float], np.ndarray]:
-        asked = [problem_of(data, measure) for measure in measures]
+        design, asked = independent(data), [problem_of(data, measure) for measure in measures]
         ends = [
-            (Independent if data.unit is None else Clustered)(data).honest_ends(
-                problem, Draws.of(key, problem.measure.draws(n_resamples), n_jobs)
-            )
-            for problem in asked
+            design.honest_ends(problem, Draws.of(key, problem.measure.draws(n_resamples), n_jobs)) for problem in asked
         ]
         bounds = [problem.measure.bounds for problem in asked]
         return lambda level: np.array([np.clip(each.high(2 * level), *b) for each, b in zip(ends, bounds, strict=True)])

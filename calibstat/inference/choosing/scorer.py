@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checks import is_among, options_of
 from calibstat.data.estimators import Classifier, predict
-from calibstat.data.lenses import AnyLens
+from calibstat.data.lenses import AnyLens, class_wise
+from calibstat.data.retired_words import refuse_retired
 from calibstat.inference.estimate import estimate
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
@@ -23,18 +24,17 @@ class Scorer:
     ----------
     measure : Measure
         The measure.
-    lens, reduce, pos_label
+    lens, pos_label
         As for `estimate`.
     """
 
     measure: Measure
     lens: AnyLens = None
-    reduce: str | None = None
     pos_label: object = None
 
     def __call__(self, estimator: Classifier, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the measure of a fitted classifier on these rows, with the sign with which larger is better."""
-        asked: dict[str, Any] = {"lens": self.lens, "reduce": self.reduce, "pos_label": self.pos_label}
+        asked: dict[str, Any] = {"lens": self.lens, "pos_label": self.pos_label}
         value = estimate(y, predict(estimator, X), measure=self.measure, sample_weight=sample_weight, **asked)
         return float(value) if self.measure.info.larger_is_better else -float(value)
 
@@ -43,7 +43,6 @@ def scorer(
     measure: str | Measure | type[Measure] = "brier",
     *,
     lens: AnyLens = None,
-    reduce: str | None = None,
     pos_label: object = None,
     **options: Any,
 ) -> Scorer:
@@ -51,8 +50,8 @@ def scorer(
 
     Parameters
     ----------
-    measure, lens, reduce, pos_label, **options
-        As for `estimate`; one number of each model, so that lens "class_wise" needs `reduce`.
+    measure, lens, pos_label, **options
+        As for `estimate`; one number of each model, so "class_wise_mean" or "class_wise_max", and not "class_wise".
 
     Returns
     -------
@@ -63,7 +62,7 @@ def scorer(
     Raises
     ------
     ValueError
-        If the measure or an option is unknown, or lens is "class_wise" without `reduce`. When it is called: as
+        If the measure or an option is unknown, or lens is "class_wise". When it is called: as
         `predict` and `estimate` do.
 
     Notes
@@ -82,7 +81,8 @@ def scorer(
     >>> cross_val_score(GaussianNB(), X, y, scoring=cs.scorer("ece", n_bins=10), cv=3).round(3)
     array([-0.084, -0.05 , -0.048])
     """
-    if is_among(lens, ("class_wise",)) and reduce is None:
-        raise ValueError("expected reduce 'mean' or 'max' with lens 'class_wise', found None: a scorer is one number")
+    refuse_retired("scorer", options, ())
+    if is_among(lens, ("class_wise", class_wise)):
+        raise ValueError("expected lens 'class_wise_mean' or 'class_wise_max' of a scorer, which is one number")
     with options_of(scorer, options):
-        return Scorer(find_measure(measure, options), lens, reduce, pos_label)
+        return Scorer(find_measure(measure, options), lens, pos_label)

@@ -1,17 +1,22 @@
-"""Differences, ties and the order of rows, for comparisons of models by bootstrap and by permutation."""
+"""Differences of a measure between models, ties, and the order of rows: what all ways to compare share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from calibstat import resampling
 from calibstat.inference.p_values import holm
+from calibstat.inference.problems.problem import Problem
+from calibstat.resampling import Draws
 from calibstat.result import read_only
 
 TIE = 1e-12  # differences up to this, or this share of the measures, come from rounding
+Pairs = Sequence[tuple[int, int]]  # of models, by their numbers
 
 
 class Differences(NamedTuple):
@@ -30,11 +35,10 @@ class Differences(NamedTuple):
     errors: np.ndarray | None = None
     at_least: np.ndarray | None = None
 
-    def fields(
-        self, names: tuple[str, ...], pairs: list[tuple[int, int]], bounds: tuple[float, float], adjust: str
-    ) -> dict[str, Any]:
+    def fields(self, names: tuple[str, ...], pairs: Pairs, bounds: tuple[float, float], adjust: str) -> dict[str, Any]:
         """Return the fields of a comparison that these numbers make, with ends within the bounds of the measure."""
         least, most = bounds
+        low, middle, high = (None,) * 3 if self.errors is None else self.errors
         return {
             "names": names,
             "estimates": read_only(self.estimates),
@@ -45,7 +49,62 @@ class Differences(NamedTuple):
             "pvalue": read_only(self.pvalue),
             "pvalue_adjusted": read_only(adjusted(self.pvalue, adjust)),
             "adjust": adjust,
+            "n": self.n,
+            "errors": middle,
+            "errors_low": low,
+            "errors_high": high,
+            "at_least": self.at_least,
         }
+
+
+class Way(Protocol):
+    """A way to compare models."""
+
+    def differences(self, pairs: Pairs, alpha: float) -> Differences:
+        """Return the differences of these pairs, with intervals of level 1 - alpha."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedModels:
+    """A measure of several models.
+
+    Attributes
+    ----------
+    names : tuple of str, length M
+        The models, or samples.
+    problems : list of Problem, length M
+        The measure and the rows of each.
+    draws : Draws
+        The draws of ways that draw.
+    unit : ndarray of int64, shape (n,), or None
+        The number of the cluster of each row; None if rows are independent.
+    paired : bool
+        Whether all models have the same rows.
+    """
+
+    names: tuple[str, ...]
+    problems: list[Problem]
+    draws: Draws
+    unit: np.ndarray | None = None
+    paired: bool = True
+
+    @property
+    def first(self) -> Problem:
+        """The problem of the first model."""
+        return self.problems[0]
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """The models on the same rows, in the order of their names."""
+        every = range(len(self.names))
+        return [by_name(self.names, every)] if self.paired else [[m] for m in every]
+
+    def orders(self) -> Iterator[tuple[int, list[int], np.ndarray, np.ndarray | None]]:
+        """Yield for each group its number, the models, the order of their rows, and the clusters in this order."""
+        for g, group in enumerate(self.groups):
+            columns = sort_columns([self.problems[m].sort_columns() for m in group])
+            yield g, group, *resampling.canonical_order(columns, self.unit, self.problems[group[0]].weight)
 
 
 def by_name(names: tuple[str, ...], models: Iterable[int]) -> list[int]:
@@ -68,6 +127,11 @@ def same_order(one: np.ndarray, other: np.ndarray) -> bool:
 def zero_if_rounding(value: Any, scale: float) -> Any:
     """Return differences of numbers of this size with those that rounding can make set to 0: equal is a tie."""
     return np.where(np.abs(value) <= TIE * max(1.0, abs(scale)), 0.0, value)
+
+
+def differences_of(estimates: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """Return the difference of the estimates of each pair, 0 where it is rounding alone."""
+    return np.array([zero_if_rounding(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max()) for a, b in pairs])
 
 
 def pairs_of(names: tuple[str, ...], reference: str | None) -> list[tuple[int, int]]:

@@ -118,8 +118,8 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: str, *, eac
 def _too_many_places(function: Any, most: int, found: object) -> TypeError:
     names = arguments_of(function)
     return TypeError(
-        f"expected arguments of {function.__name__} by name beside {', '.join(names[:most])}: {', '.join(names[most:])}; "
-        f"found {short(found)} without a name"
+        f"expected arguments of {function.__name__} by name beside {', '.join(names[:most])}: "
+        f"{', '.join(names[most:])}; found {short(found)} without a name"
     )
 
 

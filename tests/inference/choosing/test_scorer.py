@@ -68,7 +68,7 @@ def test_it_can_be_pickled_and_says_what_it_is():
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="expected reduce 'mean' or 'max' with lens 'class_wise'"):
+    with pytest.raises(ValueError, match="expected lens 'class_wise_mean' or 'class_wise_max' of a scorer"):
         cs.scorer("ece", lens="class_wise")
     with pytest.raises(ValueError, match="did you mean 'brier'"):
         cs.scorer("briar")

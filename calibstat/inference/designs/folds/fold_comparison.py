@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Self
 
 import numpy as np
 
 from calibstat.bounds.mean_interval import MeanInterval, RowLosses
-from calibstat.inference.comparing.compare_by_bootstrap import p_value_of_ends
-from calibstat.inference.comparing.differences import Differences, zero_if_rounding
+from calibstat.data.clusters import UNSEEN, clusters_in_words
+from calibstat.inference.comparing.differences import ComparedModels, Pairs, Way
+from calibstat.inference.comparing.ends import ByEnds
 from calibstat.inference.comparing.mean_difference import row_differences
 from calibstat.inference.designs.folds.fold_interval import variance_within
-from calibstat.inference.designs.folds.folded_problem import FoldedProblem
+from calibstat.inference.designs.folds.folded_problem import FoldedProblem, folded_problems
+from calibstat.inference.designs.paired import nothing_unseen
+from calibstat.inference.designs.several_models import HowToCompare, SeveralModels
+from calibstat.inference.rows_of_results import Folds, Rows
 
-DEFAULT = "brier", dict[str, float]()
 METHOD = "folds"
 NOT_ALLOWED = (
     "The interval allows for outcomes that were not observed, not for new rows on which the learners may differ more "
@@ -23,25 +29,92 @@ NOT_ALLOWED = (
 MOST_MISSED = 2.0  # the variance of a difference over that within folds is at most this
 
 
-def by_folds(models: Sequence[Sequence[FoldedProblem]], pairs: list[tuple[int, int]], alpha: float) -> Differences:
-    """Compare the mean losses of the models of cross-validation; each model has the same folds in each repeat."""
-    problem = models[0][0].problem
-    if not problem.is_mean:
-        raise ValueError(
-            f"expected a mean of losses, such as brier, to compare with folds=, found {problem.title}: no study has "
-            "differences of calibration errors with folds"
+class CrossValidatedModels(SeveralModels):
+    """Models that predicted the same rows out of the same folds of cross-validation."""
+
+    default = MappingProxyType({"measure": "brier"})
+    methods = (METHOD,)
+    one_way = "expected folds= without method=, because no study covers both, found {}"
+
+    @cached_property
+    def folds(self) -> list[np.ndarray]:
+        """The fold of each row, of each repeat."""
+        return [each.fold for each in self.first.repeats if each.fold is not None]
+
+    def way(self, compared: ComparedModels, method: str) -> Way:
+        problem = compared.first
+        if not problem.is_mean:
+            raise ValueError(
+                f"expected a mean of losses, such as brier, to compare with folds=, found {problem.title}: no study "
+                "has differences of calibration errors with folds"
+            )
+        if self.first.unseen != UNSEEN[0]:
+            raise nothing_unseen(problem.measure)
+        return ByFolds.of([folded_problems(each, problem.measure) for each in self.models.values()])
+
+    def described(self, compared: ComparedModels, n: tuple[int, ...], how: HowToCompare) -> Rows:
+        repeats = len(self.folds)
+        words = Folds.words(self.folds[0], repeats, self.first.unit)
+        return Folds(n[0], folds=self.n_folds, repeats=repeats, in_words=words)
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return int(self.folds[0].max()) + 1
+
+    def null(self, compared: ComparedModels, method: str, rows: Rows) -> str:
+        of_clusters = "" if self.first.unit is None else f", of {clusters_in_words(self.first.unit)}"
+        return (
+            f"the mean loss of the {self.n_folds} models is the same for both learners in the population, if for each "
+            f"new row one of the models is drawn at random{of_clusters}"
         )
-    unit = models[0][0].unit
-    losses = [[each.problem.losses().take(slice(None), unit) for each in model] for model in models]
-    estimates = np.array([np.mean([each.estimate for each in model]) for model in losses])
-    folds = [each.fold for each in models[0]]
-    low, high, pvalue, difference = (np.empty(len(pairs)) for _ in range(4))
-    for k, (a, b) in enumerate(pairs):
-        above, below = (_difference(losses[i], losses[j], folds) for i, j in ((a, b), (b, a)))
-        difference[k] = zero_if_rounding(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max())
-        low[k], high[k] = -below.high(alpha / 2), above.high(alpha / 2)
-        pvalue[k] = p_value_of_ends(above, below, None)
-    return Differences(estimates, difference, low, high, pvalue, tuple(len(model[0].fold) for model in models))
+
+    def note(self, compared: ComparedModels, how: HowToCompare, rows: Rows) -> str:
+        """Say how the variance of a difference was found, and what the interval does not allow for."""
+        how = (
+            "Of one repeat the variance within folds is doubled, the most that it can be where training rows count one "
+            "by one. Three repeats, folds and predictions of shape (n, 3), mostly give a shorter interval."
+        )
+        if len(self.folds) > 1:
+            how = (
+                f"The variance is that within folds, and {self.n_folds} times that between {len(self.folds)} repeats. "
+                "Differences of Brier scores were studied."
+            )
+        return f"{how} {NOT_ALLOWED}"
+
+
+@dataclass(frozen=True, eq=False)
+class LossesOfRepeats:
+    """The losses of the rows of a learner in each repeat of cross-validation."""
+
+    losses: Sequence[RowLosses]
+
+    @property
+    def estimate(self) -> float:
+        """The mean over rows and repeats."""
+        return float(np.mean([each.estimate for each in self.losses]))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.losses[0].n_rows
+
+
+@dataclass(frozen=True, eq=False)
+class ByFolds(ByEnds):
+    """Differences of mean losses, with their variances under folds; each model has the same folds in each repeat."""
+
+    posed: Sequence[LossesOfRepeats]
+    folds: Sequence[np.ndarray]
+
+    @classmethod
+    def of(cls, models: Sequence[Sequence[FoldedProblem]]) -> Self:
+        """Take the losses of the problems of each repeat of each model."""
+        losses = [[each.problem.losses().take(slice(None), each.unit) for each in model] for model in models]
+        return cls([LossesOfRepeats(each) for each in losses], [each.fold for each in models[0]])
+
+    def upper(self, pairs: Pairs, tail: float) -> Sequence[MeanInterval]:
+        return [_difference(self.posed[a].losses, self.posed[b].losses, self.folds) for a, b in pairs]
 
 
 def _difference(one: Sequence[RowLosses], other: Sequence[RowLosses], folds: Sequence[np.ndarray]) -> MeanInterval:
@@ -76,27 +149,3 @@ def variance_of_difference(row: np.ndarray, folds: Sequence[np.ndarray], unit: n
     of_units = row if unit is None else np.stack([np.bincount(unit, each) for each in row])
     units = of_units.shape[1]
     return within + k * (units - 1) / (units - k) * float(of_units.var(axis=0, ddof=1).mean()) * units / n
-
-
-def note_of_repeats(folded: Sequence[FoldedProblem]) -> str:
-    """Say how the variance of a difference was found, and what the interval does not allow for."""
-    if len(folded) == 1:
-        how = (
-            "Of one repeat the variance within folds is doubled, the most that it can be where training rows count one "
-            "by one. Three repeats, folds and predictions of shape (n, 3), mostly give a shorter interval."
-        )
-    else:
-        how = (
-            f"The variance is that within folds, and {folded[0].n_folds} times that between {len(folded)} repeats. "
-            "Differences of Brier scores were studied."
-        )
-    return f"{how} {NOT_ALLOWED}"
-
-
-def null_of_folds(folded: Sequence[FoldedProblem]) -> str:
-    """Return the null hypothesis of each pair."""
-    of_clusters = "" if folded[0].unit is None else f", of {folded[0].sampled}"
-    return (
-        f"the mean loss of the {folded[0].n_folds} models is the same for both learners in the population, if for each "
-        f"new row one of the models is drawn at random{of_clusters}"
-    )

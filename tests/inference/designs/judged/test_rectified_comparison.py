@@ -93,34 +93,34 @@ def test_what_the_result_says():
     y, models, f = data()
     found = cs.compare(y, models | {"c": models["a"] ** 1.2}, judge=cs.Judge(f), reference="a", **ASKED)
     assert found.pairs == (("a", "b"), ("a", "c"))
-    assert (found.n, found.labelled) == ((600, 600, 600), 100)
-    assert found.labels_only.n == (100, 100, 100)
+    assert (found.n, found.rows.labelled) == ((600, 600, 600), 100)
+    assert found.rows.labels_only.n == (100, 100, 100)
     assert found.same_order == (True, True)
     text = str(found)
     assert "100 labelled rows among 600, with a judge" in text
     assert "Labels alone: a - b [" in text
     assert "tuned on the labelled rows" in text
-    assert 0 < found.design_pvalue <= 1
+    assert 0 < found.rows.design_pvalue <= 1
     written = found.to_dict()
-    assert written["labels_only.pvalue"] == found.labels_only.pvalue.tolist()
+    assert written["rows.labels_only.pvalue"] == found.rows.labels_only.pvalue.tolist()
 
 
 def test_what_is_refused():
     y, models, f = data()
     for more, message in {
-        "cluster": "expected proxy= without cluster=",
-        "lens": "expected proxy= without lens=",
-        "sample_weight": "expected proxy= without sample_weight=",
+        "cluster": "expected judge= without cluster= to compare models",
+        "lens": "expected judge= without lens=",
+        "sample_weight": "expected judge= without sample_weight=",
     }.items():
         with pytest.raises(ValueError, match=message):
-            cs.compare(y, models, judge=cs.Judge(f), **{more: "top_label" if more == "lens" else np.ones(600)})
-    with pytest.raises(ValueError, match="expected proxy= without method="):
+            cs.compare(y, models, judge=cs.Judge(f), **{more: "top_label" if more == "lens" else np.arange(600)})
+    with pytest.raises(ValueError, match="expected judge= without method="):
         cs.compare(y, models, judge=cs.Judge(f), method="swap")
-    with pytest.raises(ValueError, match=r"expected y_prob of two or more models .* found one"):
+    with pytest.raises(ValueError, match=r"expected y_prob, a mapping from name to predictions .* found those of one model"):
         cs.compare(y, models["a"], judge=cs.Judge(f))
     with pytest.raises(ValueError, match=r"expected a reference, one of a, b; found 'd'"):
         cs.compare(y, models, judge=cs.Judge(f), reference="d")
     with pytest.raises(ValueError, match="rectified residuals do not estimate"):
         cs.compare(y, models, judge=cs.Judge(f), measure="kernel_ce_squared")
-    with pytest.raises(ValueError, match=r"found 1\.5 in proxy at row 7"):
+    with pytest.raises(ValueError, match=r"found 1\.5 in judge at row 7"):
         cs.compare(y, models, judge=cs.Judge(np.where(np.arange(600) == 7, 1.5, f)))

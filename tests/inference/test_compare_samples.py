@@ -28,5 +28,5 @@ def test_settings_are_passed_on():
 def test_what_is_refused():
     with pytest.raises(ValueError, match="two or more different names"):
         cs.compare_samples({"here": HERE})
-    with pytest.raises(ValueError, match="expected y_true, a mapping from name"):
+    with pytest.raises(ValueError, match=r"expected samples, a mapping from name to \(y_true, y_prob\), found"):
         cs.compare_samples(HERE)

@@ -17,7 +17,7 @@ from calibstat.data.models import predictions_of_set
 from calibstat.data.predictions import Predictions
 from calibstat.digits import settled
 from calibstat.inference.bands.reliability import reliability
-from calibstat.inference.comparing.compare import compare
+from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.measures.kinds.named_measure import NamedMeasure

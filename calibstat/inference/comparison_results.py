@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
+from calibstat.inference.rows_of_results import Rows
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.output.wording import level_text
 from calibstat.result import NotedResult
@@ -50,9 +51,11 @@ class Comparison(NotedResult):
     lens : NamedLens
         The lens.
     n : tuple of int, length M
-        Rows of each.
+        Rows of each; with a judge all of them, labelled or not.
     n_resamples : int
         Resamples.
+    rows : Rows
+        How the rows came about, in words, with what only such rows have: `ClustersOfRows`, `Folds`, `ComparedLabels`.
     errors, errors_low, errors_high : ndarray, shape (M,), or None
         Of `kernel_ce_squared`, and `kernel_ce` without clusters: the kernel error of each model, which is the root of
         the unbiased estimate of its square (0 where this is negative), and the ends of its interval, without draws. Of
@@ -83,6 +86,7 @@ class Comparison(NotedResult):
     lens: NamedLens
     n: tuple[int, ...]
     n_resamples: int
+    rows: Rows
     errors: np.ndarray | None = None
     errors_low: np.ndarray | None = None
     errors_high: np.ndarray | None = None
@@ -116,7 +120,8 @@ class Comparison(NotedResult):
                 f"{self._conclusion(i)}"
             )
         kind = "exact" if self.method == "swap" else "approximate"
-        return "\n".join([*lines, f"Null hypothesis of each pair: {self.null_hypothesis} ({kind})."])
+        lines.append(f"Null hypothesis of each pair: {self.null_hypothesis} ({kind}).")
+        return "\n".join([*lines, *([self.rows.compared] if self.rows.compared else [])])
 
     def _errors_in_words(self) -> list[str]:
         """Say the kernel error of each model with its interval, in a line, if they are known."""

@@ -294,7 +294,7 @@ def test_a_score_of_models_with_the_same_order_compares_their_calibration():
     assert not any(cs.compare({"p": (y, p), "sharp": (y, sharp)}, measure="brier").same_order)
 
 
-@pytest.mark.parametrize("option", ["method", "adjust", "reference", "unseen"])
+@pytest.mark.parametrize("option", ["method", "adjust", "reference"])
 def test_names_that_are_arrays(option):
     with pytest.raises(ValueError, match=r"^expected .* found ndarray of shape \(2,\)"):
         cs.compare([0, 1], {"a": [0.1, 0.2], "b": [0.3, 0.4]}, **{option: np.array([0.1, 0.2])})

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 import calibstat as cs
 from calibstat.bounds.square_bound import Side, bound_of
-from calibstat.inference.comparing.compare_by_squares import Kinds
+from calibstat.inference.comparing.squares import Kinds
 from calibstat.inference.problems.pose import pose
 
 H = 0.2
@@ -225,12 +225,12 @@ def test_the_most_likely_class_of_each_model():
 
 def test_reasons():
     y, p = cs.generators.dirichlet((1, 1, 1)).sample(40, rng=1)
-    for reduce, reason in ((None, "a number for each class; reduce='mean'"), ("max", "has no unbiased estimate")):
+    reasons = {"class_wise": "a number for each class; lens 'class_wise_mean'", "class_wise_max": "no unbiased estimate"}
+    for lens, reason in reasons.items():
         with pytest.raises(ValueError, match=reason):
-            cs.compare(y, {"A": p, "B": p}, lens="class_wise", reduce=reduce)
+            cs.compare(y, {"A": p, "B": p}, lens=lens)
     hit, cluster = (y == 0).astype(int), np.arange(40)
-    for given in ({}, {"cluster": cluster, "measure": "ks"}, {"cluster": cluster, "method": "swap"}):
+    hidden = cs.Clusters(cluster, unseen="rows")
+    for given in ({"measure": "ks"}, {"method": "swap"}):
         with pytest.raises(ValueError, match="expected unseen='rows' with cluster="):
-            cs.compare(hit, {"A": p[:, 0], "B": p[:, 1]}, unseen="rows", **given)
-    with pytest.raises(ValueError, match="expected unseen 'clusters' or 'rows', found 'all'"):
-        cs.compare(hit, {"A": p[:, 0], "B": p[:, 1]}, unseen="all", cluster=cluster)
+            cs.compare(hit, {"A": p[:, 0], "B": p[:, 1]}, cluster=hidden, **given)

@@ -9,7 +9,7 @@ from more_than import more_than
 from scipy.stats import binom
 
 import calibstat as cs
-from calibstat.inference.comparing.compare_by_permutation import _swapped_by_none
+from calibstat.inference.comparing.swap import _swapped_by_none
 from calibstat.measures.kinds.registry import everyday_measures
 from calibstat.resampling import ModelPair
 

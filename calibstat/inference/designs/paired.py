@@ -1,0 +1,89 @@
+"""Several models on the same rows, which are independent or in clusters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from calibstat.data.clusters import UNSEEN
+from calibstat.inference.comparing.differences import ComparedModels, Way
+from calibstat.inference.comparing.squares import by_bootstrap, goes_by_squares
+from calibstat.inference.comparing.swap import BySwap
+from calibstat.inference.designs.several_models import (
+    BOOTSTRAP,
+    SWAP,
+    HowToCompare,
+    SeveralModels,
+    equal_measures,
+    in_same_order,
+)
+from calibstat.inference.rows_of_results import ClustersOfRows, Rows
+from calibstat.measures.kinds.base import Measure
+from calibstat.resampling import Draws
+
+
+class Paired(SeveralModels):
+    """Models on the same rows, which do not depend on each other, with weights or without."""
+
+    methods = (BOOTSTRAP, SWAP)
+
+    def way(self, compared: ComparedModels, method: str) -> Way:
+        return BySwap(compared) if method == SWAP else by_bootstrap(compared)
+
+    def described(self, compared: ComparedModels, n: tuple[int, ...], how: HowToCompare) -> Rows:
+        return Rows(n[0])
+
+    def null(self, compared: ComparedModels, method: str, rows: Rows) -> str:
+        return _exchangeable("row") if method == SWAP else equal_measures(compared)
+
+    def note(self, compared: ComparedModels, how: HowToCompare, rows: Rows) -> str:
+        return compared.first.data.weights_note()
+
+    def same_order(self, compared: ComparedModels, a: int, b: int) -> bool:
+        return in_same_order(compared, a, b)
+
+
+class PairedClusters(Paired):
+    """Models on the same rows, whole clusters of which are independent."""
+
+    @property
+    def units(self) -> np.ndarray:
+        """The number of the cluster of each row."""
+        assert self.first.unit is not None
+        return self.first.unit
+
+    @property
+    def rows_hide(self) -> bool:
+        """Whether what the sample lacks are rows alone, and not whole clusters."""
+        return self.first.unseen != UNSEEN[0]
+
+    def pose(self, asked: Measure, draws: Draws) -> ComparedModels:
+        return replace(super().pose(asked, draws), unit=self.units)
+
+    def way(self, compared: ComparedModels, method: str) -> Way:
+        if self.rows_hide and (method == SWAP or not goes_by_squares(compared.first, compared.unit)):
+            raise nothing_unseen(compared.first.measure)
+        return BySwap(compared) if method == SWAP else by_bootstrap(compared, rows_hide=self.rows_hide)
+
+    def described(self, compared: ComparedModels, n: tuple[int, ...], how: HowToCompare) -> Rows:
+        return ClustersOfRows.of(n[0], self.units, compared.first.weight)
+
+    def null(self, compared: ComparedModels, method: str, rows: Rows) -> str:
+        if method == SWAP:
+            return _exchangeable(f"one of {rows}")
+        hidden = ", assuming that kinds of clusters that were not observed do not matter" if self.rows_hide else ""
+        return equal_measures(compared, sampled=f" these {rows} are an independent sample of") + hidden
+
+
+def _exchangeable(each: str) -> str:
+    """Return the null hypothesis of permutations."""
+    return f"in every {each} the two models can be exchanged without changing the distribution of the data"
+
+
+def nothing_unseen(measure: Measure) -> ValueError:
+    """Return the error where clusters that were not observed mean nothing."""
+    return ValueError(
+        "expected unseen='rows' with cluster= and kernel_ce_squared, whose bound allows for clusters that were not "
+        f"observed; found {measure}"
+    )
