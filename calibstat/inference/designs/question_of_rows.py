@@ -129,7 +129,7 @@ def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[s
         if given is not None and word not in function.takes and word in TAKERS:
             raise _not_taken(function, word)
     if not isinstance(y_true, Data | Models):
-        if "samples" in function.takes and y_prob is None and isinstance(y_true, Mapping):
+        if "samples" in function.takes and y_prob is None:
             return Samples(y_true, lens=lens, **about)
         is_one = isinstance(y_prob, np.ndarray) or named_models(y_prob) is None  # an array is of one, and most give it
         make: Callable[..., Data | Models] = Data if is_one else Models

@@ -225,7 +225,10 @@ def test_the_most_likely_class_of_each_model():
 
 def test_reasons():
     y, p = cs.generators.dirichlet((1, 1, 1)).sample(40, rng=1)
-    reasons = {"class_wise": "a number for each class; lens 'class_wise_mean'", "class_wise_max": "no unbiased estimate"}
+    reasons = {
+        "class_wise": "a number for each class; lens 'class_wise_mean'",
+        "class_wise_max": "no unbiased estimate",
+    }
     for lens, reason in reasons.items():
         with pytest.raises(ValueError, match=reason):
             cs.compare(y, {"A": p, "B": p}, lens=lens)
