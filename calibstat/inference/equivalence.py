@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import UnknownOption, check_level, is_whole, options_of
+from calibstat.data.checked_rows import Data
+from calibstat.data.checks import UnknownOption, check_level, is_whole
 from calibstat.data.in_words import InWords
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
 from calibstat.in_order import first_largest
 from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.designs.clustered import Clustered
-from calibstat.inference.designs.independent import Independent
+from calibstat.inference.designs.design_of import independent
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.measures.measure_options import MeasureOptions
+from calibstat.measures.measure_options import RowsAndOptions
 from calibstat.output.wording import level_text
 from calibstat.resampling import Draws
 from calibstat.resampling.rng import Rng
@@ -42,7 +39,7 @@ COLUMNS = ("left", "right", "count", "mean_prediction", "frequency", "low", "hig
 LEAST = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
 LEAST_P = 1e-6  # of a test by a measure: the search for its p-value ends here
 _NO_BINS = (
-    "expected independent rows of equal weight for a test by bins, found {}: its proof bounds a number of events; "
+    "expected independent rows of equal weight for {}, found {}: its proof bounds a number of events; "
     'by= a measure, such as "ece", takes them'
 )
 _SEARCH_HALVINGS = 20  # halvings of the range of that search, on the scale of the normal quantile
@@ -179,54 +176,32 @@ def _every(count: np.ndarray, by: NamedMeasure | ClaimedBins) -> str:
     )
 
 
-class EquivalenceTestArguments(RowArguments, MeasureOptions, total=False):
-    """The arguments of `equivalence_test` beside outcomes and predictions."""
-
-    margin: float
-    by: str | Measure | type[Measure]
-    level: float
-    n_resamples: int | None
-    cluster: ArrayLike | None
-    sample_weight: ArrayLike | None
-    rng: Rng
-    n_jobs: int
-
-
-@overload
+@question("sample_weight", "cluster")
 def equivalence_test(
-    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[EquivalenceTestArguments]
-) -> Equivalence: ...
-@overload
-def equivalence_test(
-    y_true: Models, y_prob: None = None, **arguments: Unpack[EquivalenceTestArguments]
-) -> Answers[Equivalence]: ...
-@overload
-def equivalence_test(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[EquivalenceTestArguments]
-) -> Answers[Equivalence]: ...
-def equivalence_test(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     *,
     margin: float = 0.05,
     by: str | Measure | type[Measure] = "bins",
     level: float = 0.05,
     lens: AnyLens = None,
     n_resamples: int | None = None,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     rng: Rng = None,
     n_jobs: int = 1,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
-    **options: Any,
-) -> Equivalence | Answers[Equivalence]:
+    **options: Unpack[RowsAndOptions],
+) -> Equivalence:
     """Test whether the outcomes are within a margin of the predictions: the null hypothesis is that they are not.
+
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.calibrated().sample(10_000, rng=1)
+    >>> result = cs.equivalence_test(y, p, margin=0.05)
+    >>> result.claimed, round(result.limit, 3), round(result.pvalue, 3)
+    (True, 0.035, 0.001)
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
-        As for `estimate`.
+    y_true, y_prob
+        As for `estimate`; of a test by a measure rows may have weights or clusters.
     margin : float
         The largest error that does not matter, between 0 and 1.
     by : "bins", str or Measure
@@ -235,15 +210,12 @@ def equivalence_test(
     level : float
         The largest probability of a false claim, between 0 and 1/2.
     lens : str or Lens, optional
-        The reduction of a K-class problem to a binary outcome: "top_label", the default of more than two classes, or a
-        lens made by `lenses.one_class`.
+        A lens with a binary outcome: "top_label", the default of more than two classes, or `lenses.one_class`.
     n_resamples, rng, n_jobs
         As for `confidence_interval`, of a test by a measure; a test by bins draws nothing.
-    cluster, sample_weight
-        As for `confidence_interval` with method "honest", of a test by a measure; a test by bins takes neither.
     **options
-        For bins: `n_bins`, by default 5, and `strategy`, by default "quantile", bins of as near equal numbers of rows
-        as ties allow; both as for `reliability`. For a measure: its options.
+        For bins: `n_bins`, by default 5, and `strategy`, by default "quantile", as for `reliability`. For a measure:
+        its options. And words about rows, as for `estimate`.
 
     Returns
     -------
@@ -253,94 +225,60 @@ def equivalence_test(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), a `Sample` has real-valued counts, the
-        lens does not show a binary outcome, an argument is unknown or out of range, the measure is a mean loss or has
-        no honest interval on such rows, or a test by bins is given clusters or weights.
+        If the data are not as described (the first offending row is named), an argument is unknown or out of range, the
+        measure is a mean loss or has no honest interval on such rows, or a test by bins is given clusters or weights.
 
     Notes
     -----
-    Null hypothesis, by bins: in some bin the mean outcome probability of the rows, given their predictions, is more
-    than `margin` away from their mean prediction. It is rejected if it is rejected in every bin, in either direction,
-    by itself at `level` (intersection-union). The probability of a false claim is at most `level` for every number of
-    rows and all outcome probabilities, equal within a bin or not: the page on equivalence has the proof. Rows must be
-    independent given the predictions, and count the same: the proof bounds a number of events, which rows in clusters
-    or with weights do not have. Bins are cut from the predictions alone, and
-    their number has to be fixed beforehand: trying several until one is claimed breaks the level. Errors within a bin
-    that cancel are not seen.
-
-    By a measure: the claim is made if the upper end of the honest interval with confidence level 1 - 2 `level` is at
-    most `margin`; it is as reliable as that end (see `confidence_interval`), also with weights and clusters. `limit` is
-    the upper end, and `pvalue` the smallest level at which it is at most `margin`, by inversion from 1e-6 to 1/2, and 1
-    if there is none. A margin below the median of the measure if calibrated is never shown, because no upper end lies
-    below it. Cost: an interval and about twenty upper ends.
-
-    No claim does not mean that the margin is exceeded: few rows show little.
+    Null hypothesis, by bins: in some bin the mean outcome probability of the rows is more than `margin` away from their
+    mean prediction. The probability of a false claim is at most `level` for every number of rows and all outcome
+    probabilities: the page on equivalence has the proof. Rows must be independent given the predictions, and the number
+    of bins fixed beforehand. Errors within a bin that cancel are not seen. By a measure: the claim is made if the upper
+    end of the honest interval with confidence level 1 - 2 `level` is at most `margin`; it is as reliable as that end.
+    No claim does not mean that the margin is exceeded: few rows show little. Cost: of bins a sort, of a measure an
+    interval and about twenty upper ends.
 
     References
     ----------
     Hoeffding 1956, doi:10.1214/aoms/1177728178; Berger 1982, doi:10.1080/00401706.1982.10487790.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.calibrated().sample(10_000, rng=1)
-    >>> result = cs.equivalence_test(y, p, margin=0.05)
-    >>> result.claimed, round(result.limit, 3), round(result.pvalue, 3)
-    (True, 0.035, 0.001)
     """
-    data = as_data(
-        equivalence_test,
-        y_true,
-        y_prob,
-        lens=lens,
-        cluster=cluster,
-        sample_weight=sample_weight,
-        labels=labels,
-        pos_label=pos_label,
-    )
-    if isinstance(data, Models):
-        return ask_each(equivalence_test, data, locals())
     check_level("margin", margin)
     check_level("level", level)
     if level >= 0.5:
         raise ValueError(f"expected level below 1/2, found {level!r}")
     draws = Draws.of(rng, 1 if n_resamples is None else n_resamples, n_jobs)
-    seen = data.seen().one_event("equivalence_test")
-    sample = seen.counted("equivalence_test")
     if isinstance(by, str) and by == "bins":
-        with options_of(equivalence_test, options):
-            settings = _options_of_bins(options)
-        if data.unit is not None or sample.weighted is not None:
-            raise ValueError(_NO_BINS.format("clusters" if data.unit is not None else "weights"))
-        return _by_bins(sample, seen.lens, float(margin), float(level), **settings)
-    with options_of(equivalence_test, options):
-        measure = find_measure(by, options)
+        settings = _options_of_bins(dict(options))
+        independent(rows).need_equal_rows("a test by bins", _NO_BINS)
+        seen = rows.seen().one_event("equivalence_test")
+        return _by_bins(seen.counted("equivalence_test"), seen.lens, float(margin), float(level), **settings)
+    seed = rng if is_whole(rng, 0) else int(draws.key)  # the same for every level
+    asked = {"n_resamples": n_resamples, "rng": seed, "n_jobs": n_jobs}
+    return _by_measure(rows, find_measure(by, options), float(margin), float(level), asked)
+
+
+def _by_measure(rows: Data, measure: Measure, margin: float, level: float, asked: dict[str, Any]) -> Equivalence:
+    """Test by the upper end of an interval, with these draws."""
+    seen = rows.seen().one_event("equivalence_test")
+    seen.counted("equivalence_test")
     if measure.honest == "mean":
         raise ValueError(f"expected a measure of calibration error, found {measure.name!r}, a mean loss")
-    seed = rng if is_whole(rng, 0) else int(draws.key)  # the same for every level
-    problem = problem_of(data, measure)
+    problem = problem_of(rows, measure)
     problem.data.one_event("equivalence_test")
-    interval = confidence_interval(
-        data, measure=measure, confidence_level=1 - 2 * level, n_resamples=n_resamples, rng=seed, n_jobs=n_jobs
-    )
-    ends = (
-        Independent(data).honest_ends(problem, Draws.of(seed, interval.n_resamples, n_jobs))
-        if data.unit is None
-        else Clustered(data).honest_ends(problem, Draws.of(seed, interval.n_resamples, n_jobs))
-    )
+    interval = confidence_interval(rows, measure=measure, confidence_level=1 - 2 * level, **asked)
+    ends = independent(rows).honest_ends(problem, Draws.of(asked["rng"], interval.n_resamples, asked["n_jobs"]))
     claimed = interval.high <= margin
 
     def shown(alpha: float) -> bool:
         return bool(np.clip(ends.high(1 - (1 - 2 * alpha)), *measure.bounds) <= margin)
 
-    pvalue = _inverted(shown, level, claimed)
     floor = ends.known if interval.if_calibrated is None else interval.if_calibrated
     return Equivalence(
         claimed=claimed,
-        pvalue=pvalue,
+        pvalue=_inverted(shown, level, claimed),
         limit=interval.high,
-        margin=float(margin),
-        level=float(level),
+        margin=margin,
+        level=level,
         worst_bin=None,
         **dict.fromkeys(COLUMNS),
         rows_needed=None,

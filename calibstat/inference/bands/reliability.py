@@ -167,13 +167,13 @@ class Diagrams:
         if self.band is not None and not is_among(self.band, BANDS):
             raise ValueError(f"expected band {', '.join(map(repr, BANDS))} or None, found {short(self.band)}")
         if self.shape is not None:
-            self.design.need_equal_rows("shape")
+            self.design.need_equal_rows("shape=")
         if null is None:
             return self
         why = "nothing is drawn" if self.band is None else BANDS[self.band].why_no_map
         if why:
             raise ValueError(f"expected no null= with band={self.band!r}, found one: {why}")
-        self.design.need_equal_rows("null")
+        self.design.need_equal_rows("null=")
         known = CalibrationMap.of(null)
         return replace(self, chance=self.design.data.chances(known), calibration_map=known.name)
 

@@ -41,11 +41,13 @@ class Independent(Design):
 
     interval_methods = (*HONEST, "bracket", *BOOTSTRAPS)
 
-    def need_equal_rows(self, argument: str) -> None:
-        """Raise if rows are in clusters or have weights, for an argument that takes neither."""
+    def need_equal_rows(
+        self, what: str, message: str = "expected independent rows of equal weight with {}, found {}"
+    ) -> None:
+        """Raise if rows are in clusters or have weights, for what takes neither."""
         found = "clusters" if self.unit is not None else "weights" if "sample_weight" in self.data.words else ""
         if found:
-            raise ValueError(f"expected independent rows of equal weight with {argument}=, found {found}")
+            raise ValueError(message.format(what, found))
 
     def drawn(self, problem: Problem, method: str) -> Drawn:
         """Return what resamples of an interval are drawn from."""
