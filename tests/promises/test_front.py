@@ -33,16 +33,15 @@ WITH_VERBS = ("auditing", "bands", "choosing", "cross_validation", "decomposing"
 NOT_YET = {
     "arguments": {"detectable_effect", "report"},
     "commands": {"compare", "report"},
-    "rows' words": {"detectable_effect", "equivalence_test", "report"},
+    "rows' words": {"detectable_effect", "report"},
     "dictionaries": {
         "DetectableEffectArguments",
-        "EquivalenceTestArguments",
         "OptionsOfFits",
         "OptionsOfPlans",
         "RowArguments",
         "RowsAndOptionsOfFits",
     },
-    "locals": {"inference/equivalence.py", "inference/power/detectable_effect.py"},
+    "locals": {"inference/power/detectable_effect.py"},
     "ifs": set(),
     "results": {"reliability"},
     "rows": {

@@ -88,7 +88,7 @@ def test_a_question_of_all_gets_all_models_at_once():
     assert [each.n for each in samples.values()] == [120, 60]
     with pytest.raises(ValueError, match="the same rows for all models with cluster=, found samples of different rows"):
         of_all({"a": (Y, P)}, groups=1, cluster=UNIT)
-    with pytest.raises(ValueError, match=r"expected y_true, a mapping from name to \(y_true, y_prob\), found list"):
+    with pytest.raises(ValueError, match=r"expected samples, a mapping from name to \(y_true, y_prob\), found list"):
         of_all([0, 1])
 
 
