@@ -234,7 +234,7 @@ class Data:
     ) -> None:
         self.unseen = UNSEEN[0]
         if isinstance(cluster, Clusters):
-            cluster, self.unseen = cluster.labels, cluster.unseen
+            self.unseen, cluster = cluster.unseen, cluster.labels
         for name, given in (("sample_weight", sample_weight), ("cluster", cluster), ("folds", folds)):
             if given is not None:
                 check_row_names(y_true, given, ("y_true", name))
