@@ -26,7 +26,7 @@ from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassDat
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.data.rows_error import RowsError
 from calibstat.data.sample import Sample, as_sample, sample_of_rows
-from calibstat.data.validation import as_rows, check_rows, n_columns
+from calibstat.data.validation import as_array, as_rows, check_rows, n_columns
 from calibstat.data.weighted_sample import as_weights
 
 OF_ROWS = ("y_true", "y_prob", "lens", "cluster", "folds", "sample_weight", "labels", "pos_label")  # held by `Data`
@@ -217,6 +217,7 @@ class Data:
     True
     """
 
+    has_outcomes: bool = True  # which decide nothing where they are not known
     design: Any = None  # of a class of rows from outside, see tests/extending: the design that answers
 
     def __init__(
@@ -264,6 +265,23 @@ class Data:
             raise ValueError("expected the same number of folds in each repeat, found different ones")
         if cluster is not None:
             self.take_clusters(as_clusters(cluster, self.n))
+
+    @classmethod
+    def of_predictions(cls, p: Any, **about: Any) -> Data:
+        """Return the data of predictions without outcomes, for questions in which these decide nothing.
+
+        Outcomes of a `Sample` are never looked at.
+        """
+        if isinstance(p, Sample):
+            outcomes, p = Sample(p.value, p.count, np.zeros(p.count.size), p.kind), None
+        else:
+            p = as_array(p, "the predictions")
+            if p.ndim not in (1, 2):
+                raise ValueError(f"expected predictions of shape (n,) or (n, K), found shape {p.shape}")
+            outcomes = np.zeros(len(p), np.int64)
+        rows = cls(outcomes, p, **about)
+        rows.has_outcomes = False
+        return rows
 
     def take_clusters(self, unit: np.ndarray) -> None:
         """Take rows as of clusters, which are numbered from 0; raise if folds tear them."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from calibstat.data.checks import is_among, short
-from calibstat.data.lenses import ClassWise, Lens, find_lens, one_class
+from calibstat.data.lenses import AnyLens, Lens, find_lens, one_class
+from calibstat.data.retired_words import refuse_retired
 from calibstat.generators import multiclass_truth
 from calibstat.generators.distributions import Random
 from calibstat.generators.multiclass_truth import MulticlassPopulation
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     class NumberOrNumbers(float, np.ndarray):  # type: ignore[misc]
-        """To type checkers both: which of the two a result is depends on `lens` and `reduce`."""
+        """To type checkers both: which of the two a result is depends on `lens`."""
 
 else:
     NumberOrNumbers = float | np.ndarray
@@ -47,8 +47,7 @@ class MulticlassGenerator(Simulator):
         self,
         measure: str | Measure | type[Measure] = "ece",
         *,
-        lens: str | Lens | ClassWise | None = None,
-        reduce: str | None = None,
+        lens: AnyLens = None,
         **options: Any,
     ) -> NumberOrNumbers:
         """Return the measure of the population, the limit of estimates from n rows as n grows.
@@ -60,15 +59,13 @@ class MulticlassGenerator(Simulator):
         lens : str or Lens, optional
             A name in `calibstat.LENSES`, or one made by `calibstat.lenses`; by default "top_label" for binary
             measures and "canonical" for multiclass ones.
-        reduce : {None, "mean", "max"}
-            How the K values through the lens "class_wise" are summarised; None for all of them.
         **options
             Options of the measure.
 
         Returns
         -------
         float
-            Or an array of K values, one for each class, through "class_wise" without `reduce`. Through a lens of
+            Or an array of K values, one for each class, through "class_wise". Through a lens of
             several classes, `brier` is the mean squared distance of prediction and one-hot class, and `log_loss` the
             mean of -log of the predicted probability of the class.
 
@@ -91,18 +88,16 @@ class MulticlassGenerator(Simulator):
         The log loss is computed in exact arithmetic: where the probability of a class rounds to 0, estimates of it can
         be infinite.
         """
+        refuse_retired("truth", options, ())
         found = find_measure(measure, options)
         through = find_lens(
             ("canonical" if isinstance(found, MulticlassMeasure) else "top_label") if lens is None else lens
         )
         if isinstance(through, Lens):
-            if reduce is not None:
-                raise ValueError(f"expected reduce only with lens 'class_wise', found {reduce!r} with lens {through}")
             return cast("NumberOrNumbers", self._truth(through, found))
-        if not is_among(reduce, (None, "mean", "max")):
-            raise ValueError(f"expected reduce None, 'mean' or 'max', found {short(reduce)}")
         values = np.array([self._truth(one_class(k), found) for k in range(self.n_classes)])
-        truth = values if reduce is None else float(values.mean() if reduce == "mean" else values.max())
+        one_number = {None: lambda: values, "mean": lambda: float(values.mean()), "max": lambda: float(values.max())}
+        truth = one_number[through.reduce]()
         return cast("NumberOrNumbers", truth)
 
     def conditional(self, p: ArrayLike) -> np.ndarray:

@@ -72,7 +72,7 @@ class dirichlet(MulticlassGenerator):
     >>> family = generators.dirichlet((1, 1, 1), temperature=2)
     >>> family.conditional([0.1, 0.1, 0.8]).round(4)
     array([0.2071, 0.2071, 0.5858])
-    >>> round(family.truth("ece"), 3), round(family.truth("ece", lens="class_wise", reduce="mean"), 3)
+    >>> round(family.truth("ece"), 3), round(family.truth("ece", lens="class_wise_mean"), 3)
     (0.139, 0.093)
     >>> round(family.truth("canonical_ce", strategy="uniform", n_bins=None), 4)  # of the vectors, without cells
     0.1412

@@ -13,8 +13,10 @@ import numpy as np
 from calibstat import MEASURES, Sample
 from calibstat.classical.logistic import LogitPolynomial
 from calibstat.classical.t_cal import over_scales
+from calibstat.data.checked_rows import Data
 from calibstat.inference.p_values import p_values
-from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.pose import problem_of
+from calibstat.measures.kinds.registry import find_measure
 from calibstat.papers.parts.grid import every_test
 from calibstat.planning.test_names import CLASSICAL
 from calibstat.resampling import Draws, Labels, Stage, draw
@@ -61,7 +63,7 @@ class ByMeasure(Offered):
 
     def statistics(self, truth: np.ndarray | None, draws: Draws) -> np.ndarray:
         """Return the statistic of every data set."""
-        problem = pose(self.drawing.sample, None, self.measure, self.options)
+        problem = problem_of(Data(self.drawing.sample), find_measure(self.measure, self.options))
         return problem.resampler(Labels(truth), Stage.LABELS)(draws)
 
     @cached_property

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from likely_sums import by_grid, high_of_rows, k_of
 from oracles import bin_number
+from posed_problem import pose
 from scipy import stats
 from scipy.stats import norm
 
 import calibstat as cs
 from calibstat.bounds.intervals import upper_quantile
 from calibstat.bounds.score_bound import ScoreBound
-from calibstat.inference.problems.pose import pose
 from calibstat.resampling import Draws
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from class_examples import example
+from posed_problem import pose
 from scipy import stats
 from unit_examples import matrix
 
@@ -10,7 +11,6 @@ import calibstat as cs
 from calibstat.bounds import joint_moments
 from calibstat.bounds.absolute_norms import LargestOverClasses, SumOverClasses
 from calibstat.bounds.skewness import skewed_signs
-from calibstat.inference.problems.pose import pose
 
 CASES = {
     "mean": ("ece", {"n_bins": 4}, {"lens": "class_wise_mean"}),

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from posed_problem import pose
 from row_strategies import rows, weighted_rows
 
 import calibstat as cs
 from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs, bound_of_units
 from calibstat.bounds.decision_norm import OutcomeTable, summary_by_outcome
 from calibstat.data.weighted_sample import weighted_sample
-from calibstat.inference.problems.pose import pose
 
 
 def weights_of_moves(value, thresholds=1):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from posed_problem import pose
 from row_strategies import rows, weighted_rows
 
 import calibstat as cs
@@ -10,7 +11,6 @@ from calibstat.bounds import decision_norm
 from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs, bound_of_units
 from calibstat.bounds.decision_norm import FEW, DecisionNorm, cells_of_outcomes, summary_by_outcome, sums_by_outcome
 from calibstat.data.weighted_sample import weighted_sample
-from calibstat.inference.problems.pose import pose
 
 
 def test_cells_by_hand():

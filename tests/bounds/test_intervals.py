@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from posed_problem import pose
 
 import calibstat as cs
 from calibstat.bounds.intervals import MappedInterval, smallest, upper_quantile
 from calibstat.bounds.norms import CLUSTERS_STEP
-from calibstat.inference.problems.pose import pose
 from calibstat.resampling import Draws
 from calibstat.residuals.summary import SummaryResiduals
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from posed_problem import pose
 from row_strategies import rows
 from scipy import stats
 from score_reach import score_reach
 
 import calibstat as cs
 from calibstat.bounds.mean_interval import of_vector_losses, range_of_losses
-from calibstat.inference.problems.pose import pose
 
 
 def example(n, seed=1):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from posed_problem import pose
 from row_strategies import rows
 
 import calibstat as cs
 from calibstat.bounds.norms import CLUSTERS_STEP, SeminormOn
-from calibstat.inference.problems.pose import pose
 
 OFFERED = [
     ("kernel_ce", {}),

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from posed_problem import pose
 from unit_examples import ROWS, UNITS, entries, matrix, own_cells, shared_cells
 
 import calibstat as cs
 from calibstat.bounds import unit_sums
 from calibstat.bounds.unit_sums import LARGEST, ClassSums
-from calibstat.inference.problems.pose import pose
 
 SPARE = 1e-12
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from posed_problem import pose
 from scipy import stats
 
 import calibstat as cs
 from calibstat import resampling
 from calibstat.inference.bootstrap_ends import _influence
-from calibstat.inference.problems.pose import pose
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws, Pairs, Stage
 

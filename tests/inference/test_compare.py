@@ -6,13 +6,13 @@ from compared_models import OFFERED, same, three_models, two_models
 from hypothesis import given
 from hypothesis import strategies as st
 from more_than import more_than
+from posed_problem import pose
 from row_strategies import rows
 from scipy.stats import binom
 from statsmodels.stats.multitest import multipletests
 
 import calibstat as cs
 from calibstat.bounds.absolute_norms import AbsoluteSumInterval
-from calibstat.inference.problems.pose import pose
 
 # --- what cannot matter ----------------------------------------------------------------------------------------------
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from posed_problem import pose
 from scipy import integrate, stats
 
 import calibstat as cs
 from calibstat.bounds import absolute_norms
 from calibstat.data import observations
-from calibstat.inference.problems.pose import pose
 from calibstat.measures.kinds.registry import find_measure
 
 

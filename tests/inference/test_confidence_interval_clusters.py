@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from posed_problem import pose
 from scipy import stats
 from scipy.special import ndtr
 
 import calibstat as cs
 from calibstat.inference.p_values import largest_p_value, p_value
-from calibstat.inference.problems.pose import pose
 from calibstat.resampling import Draws, Stage, key_of
 from calibstat.resampling.row_sums import signs
 from calibstat.resampling.streams import stream, word

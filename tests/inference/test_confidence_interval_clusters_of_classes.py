@@ -93,7 +93,7 @@ def test_what_is_refused():
 
 def test_why_the_mean_of_ece_is_refused():
     """Of independent rows, each a cluster of its own with five others, the bound over signs reaches too far."""
-    from calibstat.inference.problems.pose import pose
+    from posed_problem import pose
 
     y, p, cluster, _ = cs.generators.dirichlet((1, 1, 1)).sample(600, rng=1, clusters=100, share=0.0)
     problem = pose(y, p, "ece", {}, lens="class_wise_mean", cluster=cluster)

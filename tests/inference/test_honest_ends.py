@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lucky_rows import lucky_rows
+from posed_problem import pose
 from row_strategies import rows
 
 import calibstat as cs
 from calibstat.inference.honest_ends import FEW, FIRST, HonestEnds
 from calibstat.inference.problems.clustered_rows import ClusteredRows
-from calibstat.inference.problems.pose import pose
 from calibstat.inference.problems.problem import Problem
 from calibstat.resampling import Draws
 

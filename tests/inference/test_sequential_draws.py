@@ -7,11 +7,11 @@ import pytest
 from class_examples import example
 from hypothesis import given
 from hypothesis import strategies as st
+from posed_problem import pose
 from row_strategies import rows
 from scipy import stats
 
 import calibstat as cs
-from calibstat.inference.problems.pose import pose
 from calibstat.inference.sequential_draws import draw_until, judge, stopping_point
 from calibstat.resampling import Draws, Labels, Stage
 

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_line import fails_with, plain_text, run
+from posed_problem import pose
 from scipy.stats import binomtest
 
 import calibstat as cs
 from calibstat import resampling
 from calibstat.inference.p_values import largest_p_value, p_value
-from calibstat.inference.problems.pose import pose
 from calibstat.resampling import Draws, Stage
 from calibstat.study import most_rejections
 

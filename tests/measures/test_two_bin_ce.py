@@ -3,11 +3,11 @@ import itertools
 import numpy as np
 import pytest
 from hypothesis import given
+from posed_problem import pose
 from row_strategies import rows, weighted_rows
 
 import calibstat as cs
 from calibstat.bounds.intervals import SeminormInterval
-from calibstat.inference.problems.pose import pose
 from calibstat.measures.two_bin_ce import TwoBinCE
 
 

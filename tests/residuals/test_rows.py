@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from posed_problem import pose
 from row_examples import KEY, drawn_units, labels_of, signs_of
 
 import calibstat as cs
 from calibstat.bounds.residual_tables import LabelledRows, RowTable
-from calibstat.inference.problems.pose import pose
 from calibstat.resampling import Draws, Stage
 from calibstat.residuals.rows import RowResiduals
 

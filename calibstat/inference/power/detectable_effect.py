@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.checked_rows import Data, Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import check_level, check_whole, options_of
-from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
+from calibstat.data.checked_rows import Data
+from calibstat.data.checks import check_level, check_whole
+from calibstat.data.lenses import AnyLens, class_wise
 from calibstat.data.named_lens import EVENT, NamedLens
-from calibstat.data.predictions import Predictions
 from calibstat.digits import settled
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.power.alternatives import FAMILIES, Family, find_families
-from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, pose_predictions
+from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest
 from calibstat.inference.power.grouped_predictions import with_few_values
 from calibstat.inference.power.power_search import PowerPoint, solve_power
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.measures.measure_options import MeasureOptions
+from calibstat.measures.measure_options import RowsAndOptions
 from calibstat.output.wording import level_text
 from calibstat.resampling import Draws
 from calibstat.resampling.rng import Rng
@@ -101,51 +98,13 @@ class DetectableEffect(Result):
         return f"{rows} {' or '.join(effects)}{seen} would have been found {how}{also}."
 
 
-class DetectableEffectArguments(RowArguments, MeasureOptions, total=False):
-    """The arguments of `detectable_effect` beside outcomes and predictions."""
-
-    reduce: str | None
-    sample_weight: ArrayLike | None
-    families: str | Sequence[str] | None
-    power: float
-    level: float
-    n_resamples: int | None
-    n_datasets: int | None
-    rng: Rng
-    n_jobs: int
-
-
-@overload
+@question("sample_weight", "predictions")
 def detectable_effect(
-    y_true: OneModel,
-    y_prob: ArrayLike | None = None,
-    measure: str | Measure | type[Measure] = DEFAULT,
-    **arguments: Unpack[DetectableEffectArguments],
-) -> DetectableEffect: ...
-@overload
-def detectable_effect(
-    y_true: Models,
-    y_prob: None = None,
-    measure: str | Measure | type[Measure] = DEFAULT,
-    **arguments: Unpack[DetectableEffectArguments],
-) -> Answers[DetectableEffect]: ...
-@overload
-def detectable_effect(
-    y_true: ArrayLike,
-    y_prob: Mapping[str, Any],
-    measure: str | Measure | type[Measure] = DEFAULT,
-    **arguments: Unpack[DetectableEffectArguments],
-) -> Answers[DetectableEffect]: ...
-def detectable_effect(
-    y_true: Outcomes,
-    y_prob: Predicted = None,
+    rows: Data,
+    /,
     measure: str | Measure | type[Measure] = DEFAULT,
     *,
     lens: AnyLens = None,
-    reduce: str | None = None,
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    pos_label: object = None,
     families: str | Sequence[str] | None = None,
     power: float = 0.8,
     level: float = 0.05,
@@ -153,32 +112,34 @@ def detectable_effect(
     n_datasets: int | None = None,
     rng: Rng = None,
     n_jobs: int = 1,
-    **options: Any,
-) -> DetectableEffect | Answers[DetectableEffect]:
+    **options: Unpack[RowsAndOptions],
+) -> DetectableEffect:
     """Return the miscalibration that a test would have found with a given probability, for these predictions.
+
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.calibrated().sample(500, rng=1)
+    >>> result = cs.detectable_effect(y, p, measure="ks", rng=1)
+    >>> result.family
+    ('over_confidence', 'shift_up')
 
     Parameters
     ----------
-    y_true, y_prob
-        As for `calibration_test`; or `y_true` alone is the predictions, an array of shape (n,) or (n, K). Outcomes,
-        also in a `Sample` or in `Predictions`, decide nothing: power at an observed estimate would say no more than
-        the p-value. They are checked, and put rows of several classes in the order in which the test draws them.
+    y_true, y_prob, lens, **options
+        As for `calibration_test`; or `y_true` alone is the predictions, an array of shape (n,) or (n, K). Outcomes
+        decide nothing: power at an observed estimate would say no more than the p-value. Lens "class_wise" means the
+        test by the mean over the classes.
     measure : str or Measure
         The statistic, as for `calibration_test`.
-    lens, reduce, sample_weight, labels, pos_label, **options
-        As for `calibration_test`; lens "class_wise" needs no `reduce` and means the test by the mean over the classes.
     families : str or sequence of str, optional
-        Which kinds of miscalibration: "over_confidence", "under_confidence" (the logit of the true probability is that
-        of the prediction v divided by a temperature above or below 1; of K classes the probabilities are proportional
-        to v**(1 / temperature)), "shift_up", "shift_down" (the logit plus a shift: events more or less frequent than
-        predicted; only of one outcome). Default: "over_confidence" and, of one outcome, "shift_up". Predictions of
-        exactly 0 and 1 stay what they are. Through a lens they act on what the lens shows, such as the probability of
-        the most likely class.
+        "over_confidence", "under_confidence" (the logit of the true probability is that of the prediction divided by a
+        temperature; of K classes the probabilities are proportional to v**(1 / temperature)), "shift_up", "shift_down"
+        (the logit plus a shift; only of one outcome). Default: "over_confidence" and, of one outcome, "shift_up".
+        Through a lens they act on what it shows. Predictions of exactly 0 and 1 stay what they are.
     power, level : float
         The probability of a rejection, and the p-value up to which the test rejects; between 0 and 1.
     n_resamples, n_datasets : int, optional
         Draws under calibration, and draws under each effect that is tried. Default: 4999 and 1000, or 499 and 100 for a
-        measure whose test takes long.
+        slow measure.
     rng, n_jobs
         As for `calibration_test`.
 
@@ -190,44 +151,20 @@ def detectable_effect(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), a `Sample` has real-valued counts, or an
-        argument is unknown or out of range.
+        If the data are not as described (the first offending row is named), or an argument is unknown or out of range.
 
     Notes
     -----
-    Labels are drawn from the predictions once, for the distribution under calibration, and from each effect that is
-    tried: six of each family, by the same random words, at strengths that close in on the wished power. The answer is
-    read off a line through the powers near it, on the probit scale. It is about these predictions alone: the same model
-    on other rows has another answer. Effects of one family are of the whole range of predictions; local deviations of
-    the same ECE may be harder or easier to find. Where the statistic takes few values, and the p-value at one of them
-    is so near the level that the test rejects there in a part of its runs alone, that part counts (of a test with the
-    default number of resamples, from 16 times as many draws under calibration). How exact the stated power is, is in
-    the study `planning`. Cost: `n_resamples` + 6 `n_datasets` draws for each family. More than 8192 distinct
-    predictions of one outcome, or 256 for the omnibus statistic, are taken in groups of close ones, at their means,
-    which moves the answer by less than the noise of its draws; for more rows the draws take no longer.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> import numpy as np
-    >>> result = cs.detectable_effect(np.linspace(0.05, 0.95, 500), measure="ks", rng=1)
-    >>> result.family
-    ('over_confidence', 'shift_up')
+    It is about these predictions alone: the same model on other rows has another answer. Local deviations of the same
+    ECE may be harder or easier to find. How exact the stated power is, is in the study `planning`; how strengths are
+    searched, is behind the page on planning. Cost: `n_resamples` + 6 `n_datasets` draws for each family. More than 8192
+    distinct predictions of one outcome, or 256 for the omnibus statistic, are taken in groups of close ones.
     """
-    rows: dict[str, Any] = {"lens": lens, "sample_weight": sample_weight}
-    if y_prob is None and not isinstance(y_true, Predictions | Data | Models):
-        with options_of(detectable_effect, options):
-            problem = pose_predictions(y_true, measure, options, reduce=reduce, **rows)
-        return effects(problem, families, power, level, n_resamples, n_datasets, rng, n_jobs)
-    data = as_data(detectable_effect, y_true, y_prob, **rows, labels=labels, pos_label=pos_label)
-    if isinstance(data, Models):
-        return ask_each(detectable_effect, data, locals())
-    with options_of(detectable_effect, options):
-        asked = find_measure(measure, options)
-    problem = problem_of(data, asked, reduce)
+    asked = find_measure(measure, options)
+    problem = problem_of(rows, asked)
     if not problem.is_one_number:
-        problem = problem_of(data, asked, "mean")
-    problem = problem.canonical("detectable_effect")
+        problem = problem_of(rows.through(class_wise.mean), asked)
+    problem = problem.canonical("detectable_effect") if rows.has_outcomes else problem
     return effects(problem, families, power, level, n_resamples, n_datasets, rng, n_jobs)
 
 

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.lenses import AnyLens, ClassWise, find_lens
+from calibstat.data.checked_rows import Data
+from calibstat.data.lenses import AnyLens, class_wise
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.predictions import Predictions
-from calibstat.data.sample import Sample
-from calibstat.data.validation import as_array
 from calibstat.inference.p_values import p_values
 from calibstat.inference.power.alternatives import Alternative, size
-from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws, Labels, Stage
 
 MORE = 16  # times as many draws, where the null distribution has few values
@@ -35,22 +35,13 @@ def pose_predictions(
     options: Mapping[str, Any],
     *,
     lens: AnyLens = None,
-    reduce: str | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Problem:
     """Pose the problem of predictions without outcomes; outcomes of a `Sample` or `Predictions` are never looked at."""
-    if lens is not None and isinstance(find_lens(lens), ClassWise) and reduce is None:
-        reduce = "mean"
-    if isinstance(p, Sample):
-        p = Sample(p.value, p.count, np.zeros(p.count.size), p.kind)  # `zeros_like` takes memory even if only read
-        return pose(p, None, measure, options, lens=lens, sample_weight=sample_weight)
-    if isinstance(p, Predictions):
-        p = p.prob
-    array = as_array(p, "the predictions")
-    if array.ndim not in (1, 2):
-        raise ValueError(f"expected predictions of shape (n,) or (n, K), found shape {array.shape}")
-    y = np.zeros(len(array), np.int64)
-    return pose(y, array, measure, options, lens=lens, reduce=reduce, sample_weight=sample_weight)
+    p = p.prob if isinstance(p, Predictions) else p
+    rows = Data.of_predictions(p, lens=lens, sample_weight=sample_weight)
+    problem = problem_of(rows, find_measure(measure, options))
+    return problem if problem.is_one_number else problem_of(rows.through(class_wise.mean), problem.measure)
 
 
 @dataclass(frozen=True)

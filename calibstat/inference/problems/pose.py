@@ -6,13 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.checked_rows import Data
-from calibstat.data.checks import short
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.observations import (
     BinaryData,
@@ -24,34 +22,16 @@ from calibstat.inference.problems.class_problems import ClassWiseProblem, Multic
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure, MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Consistency, Labels
 from calibstat.resampling.schemes import OfRows
 
-REDUCTIONS = ("mean", "max")
 SCHEMES: Mapping[str, OfRows] = MappingProxyType({"labels": Labels(), "both": Consistency()})
 FEW_ROWS = "too small a p-value is likely where bins hold few rows"
 NO_MAP = "expected no {} with null=, found one: {}"
 
 
-def pose(
-    y_true: Any,
-    y_prob: Any,
-    measure: str | Measure | type[Measure],
-    options: Mapping[str, Any],
-    *,
-    reduce: str | None = None,
-    **rows: Any,
-) -> Problem:
-    """Check measure and data, and pose the problem of their kind."""
-    asked = find_measure(measure, options)
-    return problem_of(Data(y_true, y_prob, **rows), asked, reduce)
-
-
-def problem_of(data: Data, asked: Measure, reduce: str | None = None) -> Problem:
+def problem_of(data: Data, asked: Measure) -> Problem:
     """Pose the problem of a measure and of the kind of data that the lens shows."""
-    if reduce is not None and not (isinstance(reduce, str) and reduce in REDUCTIONS):
-        raise ValueError(f"expected reduce None, 'mean' or 'max', found {short(reduce)}")
     seen = data.seen(canonical=isinstance(asked, MulticlassMeasure))
 
     def binary(data: BinaryData | ClassWiseData) -> Statistic:
@@ -60,8 +40,6 @@ def problem_of(data: Data, asked: Measure, reduce: str | None = None) -> Problem
         return asked
 
     def of_event(data: BinaryData) -> Problem:
-        if reduce is not None:
-            raise ValueError(f"expected lens 'class_wise' with reduce={reduce!r}, found {data.lens}")
         known = binary(data)
         known.check_probabilities(data.prob)
         return BinaryProblem(known, data)
@@ -69,11 +47,9 @@ def problem_of(data: Data, asked: Measure, reduce: str | None = None) -> Problem
     def of_classes(data: ClassWiseData) -> Problem:
         known = binary(data)
         known.check_probabilities(data.predictions.prob)
-        return ClassWiseProblem(known, data, reduce or data.reduce)
+        return ClassWiseProblem(known, data, data.reduce)
 
     def of_vectors(data: MulticlassData) -> Problem:
-        if reduce is not None:
-            raise ValueError(f"expected lens 'class_wise' with reduce={reduce!r}, found {data.lens}")
         form = asked.multiclass()
         if form is None:
             raise ValueError(
@@ -162,9 +138,3 @@ def null_model(null: object, data: Data, asked: Measure, resample: str) -> NullM
         raise ValueError(NO_MAP.format(f"resample={resample!r}", "outcomes alone are drawn from the map"))
     known = CalibrationMap.of(null)
     return OfMap(known, data.chances(known, canonical=isinstance(asked, MulticlassMeasure)))
-
-
-def need_no_map(null: object, beside: str, because: str) -> None:
-    """Raise if a calibration map was given beside what does not take one."""
-    if null is not None:
-        raise ValueError(NO_MAP.format(beside, because))

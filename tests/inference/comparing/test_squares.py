@@ -5,12 +5,12 @@ import tracemalloc
 import numpy as np
 import pytest
 from compared_models import three_models, two_models
+from posed_problem import pose
 from scipy.stats import binom
 
 import calibstat as cs
 from calibstat.bounds.square_bound import Side, bound_of
 from calibstat.inference.comparing.squares import Kinds
-from calibstat.inference.problems.pose import pose
 
 H = 0.2
 
@@ -225,10 +225,7 @@ def test_the_most_likely_class_of_each_model():
 
 def test_reasons():
     y, p = cs.generators.dirichlet((1, 1, 1)).sample(40, rng=1)
-    reasons = {
-        "class_wise": "a number for each class; lens 'class_wise_mean'",
-        "class_wise_max": "no unbiased estimate",
-    }
+    reasons = {"class_wise": "for each class; lens 'class_wise_mean'", "class_wise_max": "no unbiased estimate"}
     for lens, reason in reasons.items():
         with pytest.raises(ValueError, match=reason):
             cs.compare(y, {"A": p, "B": p}, lens=lens)

@@ -211,6 +211,6 @@ def test_their_examples_are_found():
 
 
 def test_wrong_rows_are_refused_before_wrong_arguments():
-    with pytest.raises(ValueError, match=r"expected a probability from 0 to 1, found 1.5"):
+    with pytest.raises(ValueError, match=r"expected a probability from 0 to 1, found 1\.5"):
         plain(Y, P * 0 + 1.5, label=[0, 1])
     assert questions.need_alone(cs.Data(Y, P), {"lens": None}) is None

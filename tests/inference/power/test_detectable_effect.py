@@ -139,7 +139,7 @@ def test_of_classes_by_themselves_it_is_that_of_the_mean(measure):
     y = np.array([random.choice(3, p=row) for row in prob])
     options = {"measure": measure, "lens": "class_wise", "n_resamples": 99, "n_datasets": 50, "rng": 0}
     found = cs.detectable_effect(y, prob, **options).to_dict()
-    assert cs.detectable_effect(y, prob, reduce="mean", **options).to_dict() == found
+    assert cs.detectable_effect(y, prob, **options | {"lens": "class_wise_mean"}).to_dict() == found
     assert cs.detectable_effect(cs.Predictions.from_rows(y, prob), **options).to_dict() == found
     rows = random.permutation(200)
     assert cs.detectable_effect(y[rows], prob[rows], **options).to_dict() == found

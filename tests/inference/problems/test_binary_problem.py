@@ -4,11 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from posed_problem import pose
 from scipy.optimize import isotonic_regression
 
 import calibstat as cs
 from calibstat.data.sample import Sample
-from calibstat.inference.problems.pose import pose
 from calibstat.measures.corp import MCB
 from calibstat.resampling import Draws
 

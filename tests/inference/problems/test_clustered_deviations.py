@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from more_than import more_than
+from posed_problem import pose
 
 import calibstat as cs
 from calibstat.inference.p_values import p_value
-from calibstat.inference.problems.pose import pose
 from calibstat.measures.components import cluster_deviations
 from calibstat.resampling import Draws
 from calibstat.study import most_rejections
