@@ -116,7 +116,7 @@ def test_what_is_refused():
             cs.compare(y, models, judge=cs.Judge(f), **{more: "top_label" if more == "lens" else np.arange(600)})
     with pytest.raises(ValueError, match="expected judge= without method="):
         cs.compare(y, models, judge=cs.Judge(f), method="swap")
-    with pytest.raises(ValueError, match="expected y_prob, a mapping .* found those of one model"):
+    with pytest.raises(ValueError, match=r"expected y_prob, a mapping .* found those of one model"):
         cs.compare(y, models["a"], judge=cs.Judge(f))
     with pytest.raises(ValueError, match=r"expected a reference, one of a, b; found 'd'"):
         cs.compare(y, models, judge=cs.Judge(f), reference="d")
