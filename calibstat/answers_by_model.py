@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from calibstat.data.checked_rows import OF_ROWS, Models, named
 from calibstat.digits import settled
 from calibstat.result import Result, numbers_in, picture, plain_values, words_of
 
@@ -114,11 +112,3 @@ def _frame(answer: object) -> pd.DataFrame:
     import pandas as pd
 
     return answer.to_frame() if isinstance(answer, Result) else pd.DataFrame({"value": np.asarray(answer).ravel()})
-
-
-def ask_each(function: Callable[..., R], models: Models, given: Mapping[str, Any]) -> Answers[R]:
-    """Ask a function about each of several models; `given` are its arguments by name, as from ``locals()``."""
-    parameters = inspect.signature(function).parameters.values()
-    arguments = {each.name: given[each.name] for each in parameters if each.name not in OF_ROWS}
-    options = {name: arguments.pop(name) for name in ("options", "unknown") if name in arguments}
-    return Answers(named(lambda data: function(data, **arguments, **options.get("options", {})), models))

@@ -16,6 +16,7 @@ import typer
 
 from calibstat.cli.option_names import with_options
 from calibstat.cli.terminal import one_line_errors, say
+from calibstat.data.retired_words import RETIRED
 from calibstat.output.visible_text import visible
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ Format = Annotated[
     typer.Option("--format", metavar="json", help="Print all numbers as JSON, in place of sentences and tables."),
 ]
 ADDED: dict[str, tuple[object, Any]] = {"verbose": (False, Verbose), "format": (None, Format)}
+GONE = {"reduce": "lens"}  # options that are gone, and the option of commands that had them
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,13 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
     """Let a command print the answer that it returns, and have the options --verbose and --format, if it has none."""
     known = inspect.signature(command, eval_str=True).parameters
     more = {name: option for name, option in ADDED.items() if name not in known}
+    gone = {name: Annotated[str | None, typer.Option(hidden=True)] for name, beside in GONE.items() if beside in known}
 
     @wraps(command)
     def run(*, verbose: bool, **given: Any) -> None:
         form = given.pop("format") if "format" in more else None
         with with_options(given), one_line_errors():
+            refuse_gone({name: given.pop(name) for name in gone})
             if form not in (None, "json"):
                 raise ValueError(f"expected --format json, or none for sentences and tables, found {form}")
             answer = command(**given).with_what_is_shown(verbose, form)
@@ -97,9 +101,16 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
 
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for name, (default, annotation) in more.items()
+        for name, (default, annotation) in [*more.items(), *((name, (None, option)) for name, option in gone.items())]
     ]
     return with_parameters(run, [*known.values(), *added])
+
+
+def refuse_gone(given: Mapping[str, str | None]) -> None:
+    """Raise for an option that is gone, and write out what takes its place."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"expected {RETIRED[name].written(value)}, found {name}={value!r}, which is gone")
 
 
 def as_json(answer: Answer) -> str:

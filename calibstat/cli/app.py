@@ -22,11 +22,10 @@ from calibstat.cli.descriptions import (
 )
 from calibstat.cli.listings import list_generators, list_measures
 from calibstat.cli.monitoring import monitor_stream
+from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import (
-    ClusterColumn,
     File,
     Folder,
-    FoldsColumn,
     Label,
     LensText,
     Level,
@@ -34,10 +33,8 @@ from calibstat.cli.options import (
     Models,
     Names,
     Prob,
-    ReduceToOne,
     Resamples,
     Seed,
-    WeightColumn,
 )
 from calibstat.cli.planning import find_power, find_sample_size
 from calibstat.cli.printed_tables import (
@@ -47,9 +44,10 @@ from calibstat.cli.printed_tables import (
     table_of_pairs,
     table_of_studies,
 )
-from calibstat.cli.reading import Reading, takes_reading
+from calibstat.cli.reading import Reading
 from calibstat.cli.recalibrating import recalibrate_predictions
 from calibstat.cli.report_command import write_report
+from calibstat.cli.row_columns import RowColumns, read_models_with_columns, read_with_columns
 from calibstat.cli.terminal import about, notes_beside, one_line_errors, place, say, with_progress, written
 from calibstat.cli.testing import check
 from calibstat.output.whole_folder import whole_folder
@@ -110,19 +108,16 @@ def warm() -> None:
         say(f"Compiled, by {asked:,} questions. Later processes load it from NUMBA_CACHE_DIR or beside the sources.")
 
 
-@takes_reading
+@takes_groups
 def interval(
     file: File,
     label: Label,
     prob: Prob,
     reading: Reading,
+    columns: RowColumns,
     measure: Names = None,
     lens: LensText = None,
-    reduce: ReduceToOne = None,
-    method: Method = "honest",
-    cluster: ClusterColumn = None,
-    folds: FoldsColumn = None,
-    weight: WeightColumn = None,
+    method: Method = None,
     level: Level = 0.95,
     n_resamples: Resamples = None,
     rng: Seed = 0,
@@ -130,22 +125,20 @@ def interval(
     """Estimate a calibration error, with a confidence interval."""
     with one_line_errors():
         from calibstat import MEASURES, confidence_interval
-        from calibstat.cli.input_files import in_units, read_with_units
         from calibstat.cli.lens_syntax import view
         from calibstat.inference.confidence_interval_results import ConfidenceInterval
+        from calibstat.inference.designs.design_of import design_of
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import ends, say_interval, says_more
 
-        data, (y, p), units, how = read_with_units(file, label, prob, reading, cluster, weight, folds)
-        names = measure or ["ece" if folds is None else "kernel_ce"]
-        seen = view(data, lens, names, reduce or one_number(lens))
+        data, rows, how = read_with_columns(file, label, prob, reading, columns)
+        names = measure or [design_of(rows).interval_measure]
+        seen = view(data, one_number(lens), names)
 
         def ask(name: str) -> ConfidenceInterval:
             return confidence_interval(
-                y,
-                p,
+                rows,
                 **seen.settings(name),
-                **units,
                 method=method,
                 confidence_level=level,
                 n_resamples=n_resamples,
@@ -156,9 +149,9 @@ def interval(
         intervals = dict(zip(names, with_progress(names, ask), strict=True))
         sentences = {name: say_interval(MEASURES[name].info.title, each) for name, each in intervals.items()}
         estimands = [f"What is estimated: {each.estimand}" for each in intervals.values()]
-        described = about(data, how + in_units(units))
+        described = about(data, how)
         beside = [*dict.fromkeys(note for each in intervals.values() for note in notes_beside(each.note, described))]
-        caution = words.units(cluster is not None)
+        caution = words.units(columns.cluster is not None)
         if len(intervals) == 1:
             return Answer([*sentences.values(), *beside], described, caution, estimands, results=intervals)
         grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
@@ -170,7 +163,7 @@ def interval(
         return Answer([title, grid, *notes, *beside], described, caution, details, results=intervals)
 
 
-@takes_reading
+@takes_groups
 def show_margin(
     file: File,
     label: Label,
@@ -213,12 +206,13 @@ def show_margin(
         return Answer([equivalence.answer, *grid], about(data, how), words.ROWS, [equivalence.details], results=found)
 
 
-@takes_reading
+@takes_groups
 def compare_models(
     file: File,
     label: Label,
     prob: Models,
     reading: Reading,
+    columns: RowColumns,
     measure: Annotated[
         str | None,
         typer.Option(
@@ -234,9 +228,6 @@ def compare_models(
         str | None, typer.Option("--reference", metavar="MODEL", help="Compare all others with it. Default: all pairs.")
     ] = None,
     adjust: Annotated[str, typer.Option("--adjust", help="Adjustment of p for several pairs: holm or bh.")] = "holm",
-    cluster: ClusterColumn = None,
-    folds: FoldsColumn = None,
-    weight: WeightColumn = None,
     level: Level = 0.95,
     n_resamples: Resamples = None,
     rng: Seed = 0,
@@ -244,11 +235,10 @@ def compare_models(
     """Compare the calibration of models on the same rows."""
     with one_line_errors():
         from calibstat import MEASURES, compare
-        from calibstat.cli.input_files import in_units, models_in_batches, read_models, read_units
-        from calibstat.cli.lens_syntax import view
-        from calibstat.data.predictions import Predictions
-        from calibstat.inference.compare import DEFAULT
+        from calibstat.cli.input_files import models_in_batches
+        from calibstat.cli.lens_syntax import view_of_models
         from calibstat.inference.designs.counted import FROM_CELLS
+        from calibstat.inference.designs.design_of_models import design_of_models
         from calibstat.measures.kinds.registry import unknown_measure
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import say_comparison
@@ -258,29 +248,19 @@ def compare_models(
         if measure is not None and measure not in MEASURES:
             raise unknown_measure(measure)
         settings: dict[str, Any] = {"measure": measure}
-        plain = method == "bootstrap" and measure in (None, *FROM_CELLS) and not (lens or cluster or folds or weight)
-        summed = models_in_batches(file, label, prob, reading) if plain else None
-        rows: list[Any] = [summed, None]
-        how = ""
-        if summed is None:
-            *rows, how = read_models(file, label, prob, reading)
-            first = next(iter(rows[1].values()))
-            if first.ndim == 2:
-                asked = measure or DEFAULT[0]
-                settings = view(Predictions.from_rows(rows[0], first), lens, [asked]).settings(asked) | settings
-                del settings["reduce"]
-            elif lens is not None:
-                found = "found one for each model"
-                raise ValueError(f"expected several columns of probabilities for --lens {lens}, {found}")
-        units = read_units(file, cluster, weight, folds)
+        plain = method == "bootstrap" and measure in (None, *FROM_CELLS) and not (lens or columns)
+        rows, how = models_in_batches(file, label, prob, reading) if plain else None, ""
+        if rows is None:
+            rows, how = read_models_with_columns(file, label, prob, reading, columns)
+            asked = measure or str(design_of_models(rows).default["measure"])
+            seen = view_of_models(rows, lens, [asked])
+            settings = settings if seen is None else seen.settings(asked) | settings
         comparison = compare(
-            rows[0],
-            rows[1],
+            rows,
             **settings,
             method=method,
             reference=reference,
             adjust=adjust,
-            **units,
             confidence_level=level,
             n_resamples=n_resamples,
             rng=rng,
@@ -289,15 +269,15 @@ def compare_models(
         parts: list[str | Table] = [say_comparison(comparison), table_of_models(comparison), table_of_pairs(comparison)]
         parts += [comparison.note] if comparison.note else []
         counts = f"{words.number_of('row', comparison.n[0])}, {len(comparison.names)} models"
-        data = words.Brief(f"{counts}, {comparison.lens}. {how}".strip() + in_units(units))
-        caution = words.SCORES + words.units(cluster is not None)
+        data = words.Brief(f"{counts}, {comparison.lens}. {how.strip()}".strip())
+        caution = words.SCORES + words.units(columns.cluster is not None)
         null = f"Null hypothesis of each pair: {comparison.null_hypothesis}."
         return Answer(parts, data, caution, [null], results={"comparison": comparison})
 
 
 def one_number(lens: str | None) -> str | None:
-    """Return how the classes become one number where one is needed."""
-    return "mean" if lens == "class_wise" else None
+    """Return the lens that gives one number of all classes, their mean, where one is needed."""
+    return "class_wise_mean" if lens == "class_wise" else lens
 
 
 LISTED = (

@@ -9,8 +9,10 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import need_input_kept
+from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed
-from calibstat.cli.reading import Reading, takes_reading
+from calibstat.cli.reading import Reading
+from calibstat.cli.row_columns import read_models_with_columns
 from calibstat.cli.terminal import one_line_errors, written
 from calibstat.output.whole_folder import whole_folder
 
@@ -31,7 +33,7 @@ By = Annotated[
 Picture = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for a table, a picture and JSON.")]
 
 
-@takes_reading
+@takes_groups
 def audit_groups(
     file: File,
     label: Label,
@@ -53,32 +55,25 @@ def audit_groups(
     All groups are tested together.
     """
     with one_line_errors():
-        from calibstat import audit
+        from calibstat import Groups, audit
         from calibstat.cli.counted_audits import audits_in_batches
         from calibstat.cli.features_and_periods import read_features
-        from calibstat.cli.input_files import read_models
-        from calibstat.cli.lens_syntax import view
+        from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.cli.saved_audits import save_audits
-        from calibstat.data.predictions import Predictions
         from calibstat.output import wording as words
 
-        options: dict[str, Any] = {"depth": depth, "min_rows": min_rows, "shape": shape, "confidence_level": level}
+        options: dict[str, Any] = {"shape": shape, "confidence_level": level}
+        made: dict[str, int] = {"depth": depth, "min_rows": min_rows}
         draws = 999 if n_resamples is None else n_resamples
         audits: Mapping[str, Audit] | None = None
         if lens is None:
-            audits, how = audits_in_batches(file, label, prob, by, reading, quantiles, draws, rng, options)
+            audits, how = audits_in_batches(file, label, prob, by, reading, quantiles, draws, rng, {**made, **options})
         if audits is None:
-            y, models, how = read_models(file, label, prob, reading)
-            first = next(iter(models.values()))
-            if first.ndim == 1 and lens is not None:
-                found = "found one for each model"
-                raise ValueError(f"expected several columns of probabilities for --lens {lens}, {found}")
+            models, how = read_models_with_columns(file, label, prob, reading)
             audits = audit(
-                y,
                 models,
-                read_features(file, by),
-                n_quantiles=quantiles,
-                lens=view(Predictions.from_rows(y, first), lens).lens if first.ndim == 2 else None,
+                groups=Groups(read_features(file, by), n_quantiles=quantiles, **made),
+                lens=lens_of_models(models, lens),
                 n_resamples=draws,
                 rng=rng,
                 n_jobs=-1,

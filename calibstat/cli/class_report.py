@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from calibstat.cli.findings import Finding
 from calibstat.data import lenses
-from calibstat.data.predictions import Predictions
+from calibstat.data.checked_rows import Data
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first
-from calibstat.inference.calibration_test_results import CalibrationTestResult
+from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassTests
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.estimate import estimate
 from calibstat.measures import Measure
@@ -53,54 +54,44 @@ class ClassFindings:
     @property
     def overall(self) -> Finding:
         """The finding for the mean over all classes."""
-        return Finding(self.bound, self.test.overall)
+        return Finding(self.bound, replace(self.test, classes=None))
+
+    @property
+    def of_classes(self) -> ClassTests:
+        """The test of each class."""
+        assert self.test.classes is not None
+        return self.test.classes
 
     def shown(self) -> np.ndarray:
         """Return the classes that fit into a printed table: all, or those with the smallest p-values first."""
-        k = len(self.test.names)
-        return np.arange(k) if k <= _MOST_CLASSES else smallest_first(self.test.pvalue)[:_MOST_CLASSES]
+        k = len(self.of_classes.names)
+        return np.arange(k) if k <= _MOST_CLASSES else smallest_first(self.of_classes.pvalue)[:_MOST_CLASSES]
 
 
-def assess_classes(
-    data: Predictions,
-    measure: str,
-    *,
-    n_resamples: int | None = None,
-    stop_after: int | None = None,
-    rng: int = 0,
-    sample_weight: np.ndarray | None = None,
-    cluster: np.ndarray | None = None,
-) -> ClassFindings:
+def assess_classes(rows: Data, measure: str, **draws: Any) -> ClassFindings:
     """Test each class and the mean over all by a measure, and estimate how large the errors are."""
-    test = calibration_test(
-        data,
-        measure=measure,
-        lens=lenses.class_wise,
-        n_resamples=n_resamples,
-        stop_after=stop_after,
-        rng=rng,
-        n_jobs=-1,
-        sample_weight=sample_weight,
-        cluster=cluster,
-    )
+    data, rows = rows.predictions, rows.through(lenses.class_wise)
     happened, expected = np.bincount(data.label, minlength=data.n_classes), data.prob.sum(axis=0, dtype=np.float64)
     bound = find_measure(measure, {})
-    error, size = bound, np.asarray(test.statistic, np.float64)
+    test = calibration_test(rows, measure=measure, n_jobs=-1, **draws)
+    assert test.classes is not None
+    error, size = bound, np.asarray(test.classes.statistic, np.float64)
     if bound.info.for_tests_only:
         error = find_measure(SIZE, {})
-        size = estimate(data, measure=error, lens=lenses.class_wise, sample_weight=sample_weight)
+        size = np.asarray(estimate(rows, measure=error))
     return ClassFindings(bound, error, size, happened, expected, test)
 
 
 def say_classes(findings: ClassFindings) -> list[str]:
     """Say what the table of classes leaves out, what its last column is, and what drove the tests."""
-    k, shown = len(findings.test.names), findings.shown()
+    of_classes, shown = findings.of_classes, findings.shown()
+    k = len(of_classes.names)
     note = f"p (Holm) is p made larger because {k:,} classes were tested."
     if k > shown.size:
-        least = findings.test.pvalue[shown[-1]]
+        least = of_classes.pvalue[shown[-1]]
         more = f"{k - shown.size:,} more have p of at least {settled(least):.3g} (--format json has all)"
         note = f"The {shown.size} classes with the smallest p; {more}. {note}"
     if findings.error is not findings.bound:
         note = whose_p(findings.bound.name, findings.title[:1].lower() + findings.title[1:]) + note
-    drivers = ["\n".join(findings.test.drivers)] if findings.test.drivers else []
+    drivers = ["\n".join(of_classes.drivers)] if of_classes.drivers else []
     return [note, *drivers]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,9 +12,11 @@ from rich.text import Text
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import need_input_kept
+from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Models, Seed, WeightColumn
 from calibstat.cli.printed_tables import table
-from calibstat.cli.reading import Reading, takes_reading
+from calibstat.cli.reading import Reading
+from calibstat.cli.row_columns import RowColumns, read_models_with_columns
 from calibstat.cli.terminal import about_models, one_line_errors, written
 from calibstat.digits import settled
 from calibstat.in_order import first_smallest
@@ -25,10 +27,11 @@ if TYPE_CHECKING:
     from calibstat.classical.validation_result import Validation
     from calibstat.inference.summarize import Summary
 
+
 Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also draw it, such as into picture.png.")]
 
 
-@takes_reading
+@takes_groups
 def summarize_models(
     file: File, label: Label, prob: Models, reading: Reading, level: Level = 0.95, rng: Seed = 0
 ) -> Answer:
@@ -37,20 +40,20 @@ def summarize_models(
         from calibstat import summarize
         from calibstat.output.wording import ROWS, number
 
-        y, models, how = _read(file, label, prob, reading)
-        summary = summarize(y, models, confidence_level=level, rng=rng, n_jobs=-1)
+        models, how = read_models_with_columns(file, label, prob, reading)
+        summary = summarize(models, confidence_level=level, rng=rng, n_jobs=-1)
         grid = table("Measure", *(f">{name}" for name in summary.names))
         for k, (measure, of) in enumerate(zip(summary.measures, summary.subjects, strict=True)):
             ends = [*zip(summary.low[:, k], summary.high[:, k], strict=True)]
             grid.add_row(measure, *map(number, summary.estimate[:, k]))
             grid.add_row(Text(f"  of {of}", "dim"), *(_interval(low, high) for low, high in ends))
         sentences = [_smallest(summary, "ece"), _smallest(summary, "brier")]
-        about = about_models(len(y), summary.names, how)
+        about = about_models(models, how)
         said: list[str | Table] = [" ".join(sentences), grid, *summary.warnings]
         return Answer(said, about, ROWS, results={"summary": summary})
 
 
-@takes_reading
+@takes_groups
 def decompose_scores(
     file: File,
     label: Label,
@@ -66,12 +69,11 @@ def decompose_scores(
     """
     with one_line_errors():
         from calibstat import decompose
-        from calibstat.cli.input_files import read_units
+        from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output.wording import HELD_OUT, number
 
-        y, models, how = _read(file, label, prob, reading)
-        units = read_units(file, None, weight)
-        decompositions = _each(models, lens, y, lambda p, seen: decompose(y, p, score=score, lens=seen, **units))
+        models, how = read_models_with_columns(file, label, prob, reading, RowColumns(weight=weight))
+        decompositions = decompose(models, score=score, lens=lens_of_models(models, lens))
         grid = table("Model", f">{score}", ">miscalibration", ">discrimination", ">uncertainty")
         for name, each in decompositions.items():
             grid.add_row(name, *map(number, (each.score, each["mcb"], each["dsc"], each["unc"])))
@@ -83,25 +85,26 @@ def decompose_scores(
             f"{score} = miscalibration - discrimination + uncertainty.",
             *([best.note] if weight is not None else []),
         ]
-        return Answer(parts, about_models(len(y), [*models], how), HELD_OUT, results=decompositions)
+        return Answer(parts, about_models(models, how), HELD_OUT, results=decompositions)
 
 
-@takes_reading
+@takes_groups
 def show_sharpness(
     file: File, label: Label, prob: Models, reading: Reading, lens: LensText = None, out: Picture = None
 ) -> Answer:
     """Set calibration error beside sharpness, in a proper score."""
     with one_line_errors():
         from calibstat import sharpness
+        from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output.wording import HELD_OUT
 
-        y, models, how = _read(file, label, prob, reading)
-        answers = _each(models, lens, y, lambda p, seen: sharpness(y, p, lens=seen))
-        about = about_models(len(y), [*models], how)
+        models, how = read_models_with_columns(file, label, prob, reading)
+        answers = sharpness(models, lens=lens_of_models(models, lens))
+        about = about_models(models, how)
         return Answer([*_lines(answers), *_drawn(answers, out, file)], about, HELD_OUT, results=answers)
 
 
-@takes_reading
+@takes_groups
 def validate_models(
     file: File,
     label: Label,
@@ -118,13 +121,11 @@ def validate_models(
     """
     with one_line_errors():
         from calibstat import validate
-        from calibstat.cli.input_files import in_units, read_units
+        from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output.wording import CLUSTERS, ROWS, number, percent
 
-        y, models, how = _read(file, label, prob, reading)
-        units = read_units(file, cluster, weight)
-        asked = {"confidence_level": level, **units}
-        validations = _each(models, lens, y, lambda p, seen: validate(y, p, lens=seen, **asked))
+        models, how = read_models_with_columns(file, label, prob, reading, RowColumns(cluster=cluster, weight=weight))
+        validations = validate(models, lens=lens_of_models(models, lens), confidence_level=level)
         frames = {name: each.to_frame() for name, each in validations.items()}
         first = next(iter(frames.values()))
         grid = table(f"Number, {percent(level)} interval", ">If calibrated", *(f">{name}" for name in frames))
@@ -139,12 +140,12 @@ def validate_models(
         sentences = [_say_validation(each, name if len(validations) > 1 else "") for name, each in validations.items()]
         curve = f"The curve of ICI and its relatives: {smoother}."
         notes = [next(iter(validations.values())).note] if weight is not None else []
-        about = about_models(len(y), [*models], how + in_units(units))
+        about = about_models(models, how)
         caution = CLUSTERS if cluster is not None else ROWS
         return Answer(["\n".join(sentences), grid, *notes], about, caution, [curve], results=validations)
 
 
-@takes_reading
+@takes_groups
 def show_net_benefit(
     file: File,
     label: Label,
@@ -163,13 +164,11 @@ def show_net_benefit(
     """Compute net benefit at thresholds (decision curve)."""
     with one_line_errors():
         from calibstat import net_benefit
-        from calibstat.cli.input_files import in_units, read_units
+        from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output.wording import CLUSTERS, ROWS, number, percent
 
-        y, models, how = _read(file, label, prob, reading)
-        units = read_units(file, cluster, weight)
-        asked = {"confidence_level": level, **units}
-        curves = _each(models, lens, y, lambda p, seen: net_benefit(y, p, threshold, lens=seen, **asked))
+        models, how = read_models_with_columns(file, label, prob, reading, RowColumns(cluster=cluster, weight=weight))
+        curves = net_benefit(models, None, threshold, lens=lens_of_models(models, lens), confidence_level=level)
         parts: list[str | Table] = _lines(curves)
         if threshold:
             grid = table("Threshold", "Model", ">Net benefit", f">{percent(level)} interval", ">Acting on all")
@@ -178,7 +177,7 @@ def show_net_benefit(
                     ends = f"{number(each.low[k])} to {number(each.high[k])}"
                     grid.add_row(f"{at:g}", name, number(each.model[k]), ends, number(each.everyone[k]))
             parts.append(grid)
-        about = about_models(len(y), [*models], how + in_units(units))
+        about = about_models(models, how)
         caution = CLUSTERS if cluster is not None else ROWS
         return Answer([*parts, *_drawn(curves, out, file)], about, caution, results=curves)
 
@@ -232,27 +231,6 @@ def _interval(low: float, high: float) -> Text:
     from calibstat.output.wording import number
 
     return Text("" if np.isnan(low) else f"{number(low)} to {number(high)}", "dim")
-
-
-def _read(file: Path, label: str, prob: list[str], reading: Reading) -> tuple[np.ndarray, dict[str, np.ndarray], str]:
-    from calibstat.cli.input_files import read_models
-
-    return read_models(file, label, prob, reading)
-
-
-def _each(
-    models: Mapping[str, np.ndarray], lens: str | None, y: np.ndarray, ask: Callable[[np.ndarray, Any], Any]
-) -> dict[str, Any]:
-    """Ask about each model, through the lens that the text describes."""
-    from calibstat.cli.lens_syntax import view
-    from calibstat.data.predictions import Predictions
-    from calibstat.data.sample import Sample
-
-    answers = {}
-    for name, p in models.items():
-        data = Predictions.from_rows(y, p) if p.ndim == 2 else Sample.from_rows(y, p)
-        answers[name] = ask(p, view(data, lens).lens)
-    return answers
 
 
 def _lines(answers: Mapping[str, Any]) -> list[str | Table]:

@@ -38,8 +38,6 @@ from calibstat.cli.terminal import late_bar
 from calibstat.data.checked_rows import Models
 from calibstat.data.checks import quoted, short
 from calibstat.data.clipping import clipped
-from calibstat.data.clusters import clusters_in_words
-from calibstat.data.folds_of_rows import folds_in_words
 from calibstat.data.logits import from_logits
 from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
@@ -160,29 +158,6 @@ def _read_batches(file: Path, columns: Sequence[str]) -> Iterator[list[np.ndarra
     """Yield batches of the columns of a file; a ValueError that is none of rows if it cannot be read as numbers."""
     with readable(file):
         yield from batches_of(file, columns) or ()
-
-
-def read_with_units(
-    file: Path,
-    label: str,
-    prob: Sequence[str],
-    reading: Reading,
-    cluster: str | None,
-    weight: str | None,
-    folds: str | None,
-) -> tuple[Sample | Predictions, tuple[Any, Any], dict[str, Any], str]:
-    """Return the data, the same as arguments of a function, what rows have beside, and how outcomes were understood.
-
-    Rows that have something beside are kept; others are summarised.
-    """
-    if cluster is None and weight is None and folds is None:
-        data, how = read_data(file, label, prob, reading)
-        return data, (data, None), {}, how
-    rows, how = read_rows(file, label, prob, reading)
-    units = read_units(file, cluster, weight, folds)
-    if isinstance(rows, Predictions):
-        return rows, (rows, None), units, how
-    return Sample.from_rows(*rows), rows, units, how
 
 
 def read_rows(
@@ -534,25 +509,6 @@ def read_column(file: Path, name: str) -> pd.Series:
     if name not in there:
         raise ValueError(f"no column {name!r}; the file has {quoted(there, 40)}")
     return read_columns(file, name, [], text=False)[name]
-
-
-def read_units(file: Path, cluster: str | None, weight: str | None, folds: str | None = None) -> dict[str, Any]:
-    """Read what rows have beside outcomes and predictions, as functions take it: clusters, folds, weights, if given."""
-    columns = {"cluster": cluster, "folds": folds}
-    given: dict[str, Any] = {name: read_column(file, at).to_numpy() for name, at in columns.items() if at is not None}
-    return given if weight is None else given | {"sample_weight": as_numbers(read_column(file, weight), weight)}
-
-
-def in_units(units: dict[str, Any]) -> str:
-    """Say in a sentence how many clusters or folds rows are in, of what `read_units` returned; "" without both."""
-    if not units.keys() & {"folds", "cluster"}:
-        return ""
-    import pandas as pd
-
-    if "folds" in units:
-        return f" Rows were predicted out of {folds_in_words(pd.factorize(units['folds'])[0], 1)}."
-    unit = pd.factorize(units["cluster"])[0]
-    return f" Rows are in {clusters_in_words(unit, units.get('sample_weight'))}."
 
 
 def as_numbers(column: pd.Series, name: str, advice: str = "") -> Any:

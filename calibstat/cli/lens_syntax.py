@@ -10,9 +10,11 @@ from typing import Any
 from calibstat.cli.input_files import plain_spelling
 from calibstat.cli.options import either
 from calibstat.data import lenses
-from calibstat.data.lenses import ClassWise, Lens
+from calibstat.data.checked_rows import Models
+from calibstat.data.lenses import ClassWise, Lens, OfEachClass
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.data.validation import n_columns
 from calibstat.measures import MEASURES, MulticlassMeasure
 from calibstat.measures.kinds.registry import find_measure, multiclass_measures
 from calibstat.output.wording import listed
@@ -26,15 +28,12 @@ class View:
     ----------
     data : Sample or Predictions
         Binary or multiclass outcomes and predictions.
-    lens : Lens, ClassWise or None
+    lens : Lens, OfEachClass or None
         The lens; None for the default of the measure.
-    reduce : {None, "mean", "max"}
-        With lens class_wise, how the classes become one number.
     """
 
     data: Sample | Predictions
-    lens: Lens | ClassWise | None = None
-    reduce: str | None = None
+    lens: Lens | OfEachClass | None = None
 
     @property
     def each_class(self) -> bool:
@@ -55,7 +54,7 @@ class View:
         multiclass = issubclass(MEASURES[measure], MulticlassMeasure)
         if not multiclass and lens is None and isinstance(self.data, Predictions):
             lens = lenses.name_class(1, self.data.names) if self.data.n_classes == 2 else lenses.top_label
-        return {"measure": measure, "lens": lens, "reduce": self.reduce}
+        return {"measure": measure, "lens": lens}
 
     def check(self, measures: Sequence[str]) -> None:
         """Raise a ValueError if a measure does not fit the lens."""
@@ -78,19 +77,33 @@ class View:
                 )
 
 
-def view(data: Sample | Predictions, lens: str | None, measures: Sequence[str] = (), reduce: str | None = None) -> View:
+def view(data: Sample | Predictions, lens: str | None, measures: Sequence[str] = ()) -> View:
     """Read the lens, and check that the measures fit it."""
     if lens is not None and not isinstance(data, Predictions):
         raise ValueError(f"expected several columns for --prob with --lens {lens}, found one")
     seen = read_lens(lens, data.names) if isinstance(data, Predictions) and lens is not None else None
-    if reduce is not None and not isinstance(seen, ClassWise):
-        raise ValueError(f"expected --lens class_wise with --reduce {reduce}, found {lens or 'no lens'}")
-    shown = View(data, seen, reduce)
+    shown = View(data, seen)
     shown.check(measures)
     return shown
 
 
-def read_lens(text: str, names: Sequence[str]) -> Lens | ClassWise:
+def view_of_models(models: Models, lens: str | None, measures: Sequence[str] = ()) -> View | None:
+    """Read the lens of models of several classes likewise; None of a column of probabilities for each model."""
+    given = models.rows
+    if given.y_prob is not None and n_columns(given.y_prob) > 1:
+        return view(given.predictions, lens, measures)
+    if lens is not None:
+        raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
+    return None
+
+
+def lens_of_models(models: Models, lens: str | None) -> Lens | OfEachClass | None:
+    """Read the lens of models."""
+    seen = view_of_models(models, lens)
+    return None if seen is None else seen.lens
+
+
+def read_lens(text: str, names: Sequence[str]) -> Lens | OfEachClass:
     """Return the lens that a text such as top_k:2 or groups:cat+dog,hen describes."""
     family, _, argument = text.partition(":")
     if text in lenses.LENSES:

@@ -13,8 +13,9 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import naming, need_input_kept, parts_of
+from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, LensText
-from calibstat.cli.reading import Reading, takes_reading
+from calibstat.cli.reading import Reading
 from calibstat.cli.terminal import late_bar, one_line_errors, written
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 Regime: TypeAlias = tuple[float | None, float | None]  # what was given of --alpha and --arl
 
 
-@takes_reading
+@takes_groups
 def monitor_stream(
     file: File,
     label: Label,

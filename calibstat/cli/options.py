@@ -69,13 +69,10 @@ Tests = Annotated[
     typer.Option("--measure", metavar="NAME", help=f"{NAMES}one test that looks for deviations of every kind."),
 ]
 Names = Annotated[list[str] | None, typer.Option("--measure", metavar="NAME", help=f"{NAMES}ece.")]
-REDUCE = "With --lens class_wise, one number for all classes: their mean, or the max. "
-Reduce = Annotated[
+Method = Annotated[
     str | None,
-    typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Otherwise each class is tested, and all by their mean."),
+    typer.Option("--method", help="honest, bracket, percentile, basic or bca; with --folds triangle or mirror."),
 ]
-ReduceToOne = Annotated[str | None, typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Default: mean.")]
-Method = Annotated[str, typer.Option("--method", help="honest, bracket, percentile, basic or bca.")]
 Level = Annotated[float, typer.Option("--level", help="Confidence level, between 0 and 1.")]
 Resamples = Annotated[
     int | None, typer.Option("--n-resamples", help="Number of resamples: 999, or 99 where they take long.")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from calibstat.cli.answers import Answer
+from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, LensText, Prob, Seed
-from calibstat.cli.reading import Reading, takes_reading
+from calibstat.cli.reading import Reading
 from calibstat.cli.terminal import one_line_errors, written
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Pic
 DataSets = Annotated[int, typer.Option("--n-datasets", help="Simulated data sets for each number of rows.")]
 
 
-@takes_reading
+@takes_groups
 def find_power(
     file: File,
     prob: Prob,
@@ -70,7 +71,7 @@ def find_power(
         return _answer(data, alternative, answers, out)
 
 
-@takes_reading
+@takes_groups
 def find_sample_size(
     file: File,
     prob: Prob,

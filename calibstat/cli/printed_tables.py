@@ -61,7 +61,7 @@ def table_of_classes(findings: ClassFindings) -> Table:
 
     p_title = "p" if findings.bound is findings.error else f"p ({findings.bound.name})"
     grid = table("Class", ">Rows", ">Expected", f">{findings.title}", f">{p_title}", ">p (Holm)")
-    estimate, test = findings.estimate, findings.test
+    estimate, test = findings.estimate, findings.of_classes
     for k in findings.shown():
         p, holm = p_text(test.pvalue[k]), p_text(test.pvalue_holm[k])
         rows = f"{findings.happened[k]:,}", f"{settled(findings.expected[k]):,.1f}"

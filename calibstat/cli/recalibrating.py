@@ -9,8 +9,9 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import need_input_kept
+from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, Prob, Seed
-from calibstat.cli.reading import Reading, takes_reading
+from calibstat.cli.reading import Reading
 from calibstat.cli.standard_input import kept
 from calibstat.cli.terminal import about, one_line_errors, written
 from calibstat.output.whole_folder import write_file
@@ -25,7 +26,7 @@ SAME_ROWS = (
 )
 
 
-@takes_reading
+@takes_groups
 def recalibrate_predictions(
     file: File,
     label: Label,

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.audit_groups import By
 from calibstat.cli.large.parts import need_input_kept
-from calibstat.cli.options import (
-    ClusterColumn,
-    File,
-    FoldsColumn,
-    Label,
-    LensText,
-    Level,
-    Seed,
-    WeightColumn,
-)
-from calibstat.cli.reading import AS_WRITTEN, Reading, takes_reading
+from calibstat.cli.option_groups import takes_groups
+from calibstat.cli.options import File, Label, LensText, Level, Seed
+from calibstat.cli.reading import AS_WRITTEN, Reading
+from calibstat.cli.row_columns import AS_THEY_ARE, RowColumns
 from calibstat.cli.terminal import one_line_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    import numpy as np
+    from calibstat.data.checked_rows import Models
+    from calibstat.reporting.report_results import Report
 
 Probs = Annotated[
     list[str],
@@ -69,24 +63,50 @@ FailUnless = Annotated[
 ]
 
 
-@takes_reading
+@dataclass(frozen=True)
+class Conditions:
+    """The conditions on fields of a report, which a command fails on.
+
+    Attributes
+    ----------
+    fail_if, fail_unless : list of str
+        What must not hold, and what has to be shown to hold.
+    """
+
+    fail_if: FailIf = field(default_factory=list)
+    fail_unless: FailUnless = field(default_factory=list)
+
+    def read(self) -> Callable[[Report], tuple[list[str], list[str]]]:
+        """Read the conditions now; return which of a report failed, and which its rows cannot tell."""
+        from calibstat.inference.choosing.condition import Condition
+        from calibstat.reporting.conditions import not_shown, sentences_of
+
+        wrong, needed = ([Condition.read(text) for text in texts] for texts in (self.fail_if, self.fail_unless))
+
+        def judged(page: Report) -> tuple[list[str], list[str]]:
+            failed = [sentence for condition in wrong for sentence in sentences_of(condition, page)]
+            asked = [not_shown(condition, page) for condition in needed]
+            failed += [sentence for off, _ in asked for sentence in off]
+            return failed, [sentence for _, cannot_tell in asked for sentence in cannot_tell]
+
+        return judged
+
+
+@takes_groups
 def write_report(
     file: File,
     label: Label,
     prob: Probs,
     reading: Reading,
+    columns: RowColumns,
+    conditions: Conditions,
     out: Out = None,
     by: By = [],  # noqa: B006
-    cluster: ClusterColumn = None,
-    folds: FoldsColumn = None,
-    weight: WeightColumn = None,
     recalibrate: Annotated[
         bool, typer.Option("--recalibrate", help="Recalibrate on held-out folds; compare before and after.")
     ] = False,
     lens: LensText = None,
     format: Format = None,
-    fail_if: FailIf = [],  # noqa: B006
-    fail_unless: FailUnless = [],  # noqa: B006
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The heading.")] = None,
     level: Level = 0.95,
     rng: Seed = 0,
@@ -98,47 +118,31 @@ def write_report(
     with one_line_errors():
         from calibstat import report
         from calibstat.cli.features_and_periods import read_features
-        from calibstat.cli.input_files import models_of_many, read_units
-        from calibstat.cli.lens_syntax import view
-        from calibstat.data.predictions import Predictions
-        from calibstat.inference.choosing.condition import Condition
+        from calibstat.cli.input_files import models_of_many
+        from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output import wording as words
-        from calibstat.reporting.conditions import not_shown, sentences_of
         from calibstat.reporting.formats import as_text, format_of
         from calibstat.reporting.sentences import say_comparison
 
         if out is not None:
             need_input_kept(file, out)
-        wrong, needed = ([Condition.read(text) for text in texts] for texts in (fail_if, fail_unless))
+        judge = conditions.read()
         form = format_of(out or Path(), format) if out or format else None
-        plain = not (by or cluster or weight or folds or recalibrate or lens)
+        plain = not (by or columns or recalibrate or lens)
         many = models_of_many(file, label, prob, reading) if plain else None
-        y: Any
-        models: Any
-        y, models, labels, how = (many, None, None, "") if many else read(file, label, prob, reading)
-        if labels is None and lens is not None:
-            raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
-        classes = None
-        if labels is not None:
-            classes = replace(Predictions.from_rows(y, next(iter(models.values()))), names=tuple(labels))
+        rows, how = (many, "") if many else read(file, label, prob, reading, columns)
         page = report(
-            y if labels is None else [labels[k] for k in y],
-            models,
+            rows,
             by=read_features(file, by) if by else None,
-            **read_units(file, cluster, weight, folds),
             recalibrate=recalibrate,
-            lens=None if classes is None else view(classes, lens).lens,
-            labels=labels,
-            title=f"Calibration of {', '.join(many or models)} in {file.name}" if title is None else title,
+            lens=lens_of_models(rows, lens),
+            title=f"Calibration of {', '.join(rows)} in {file.name}" if title is None else title,
             confidence_level=level,
             rng=rng,
             n_jobs=-1,
         )
         page = replace(page, command=command_line(), source=file.name)
-        failed = [sentence for condition in wrong for sentence in sentences_of(condition, page)]
-        asked = [not_shown(condition, page) for condition in needed]
-        failed += [sentence for off, _ in asked for sentence in off]
-        unclear = [sentence for _, cannot_tell in asked for sentence in cannot_tell]
+        failed, unclear = judge(page)
         if form and not out:
             typer.echo(as_text(page, form), nl=False)
             return Answer(failed=failed, unclear=unclear)
@@ -147,7 +151,7 @@ def write_report(
         sentences += [f"{name}. {each}" if several else str(each) for name, each in page.models.items()]
         sentences += page.notes
         sentences += [f"Written to {page.save(out, form)}."] if out else []
-        caution = words.NO_PROOF + words.units(cluster is not None)
+        caution = words.NO_PROOF + words.units(columns.cluster is not None)
         sentences.append(caution.short)
         details = [*map(str, page.comparisons.values()), *caution.full]
         data = words.Brief(f"{page.data} {how}".strip())
@@ -155,29 +159,34 @@ def write_report(
 
 
 def read(
-    file: Path, label: str, prob: Sequence[str], reading: Reading = AS_WRITTEN
-) -> tuple[np.ndarray, dict[str, Any], list[str] | None, str]:
-    """Return outcomes, the predictions of each model, the names of the classes if there are several, and how.
+    file: Path,
+    label: str,
+    prob: Sequence[str],
+    reading: Reading = AS_WRITTEN,
+    columns: RowColumns = AS_THEY_ARE,
+) -> tuple[Models, str]:
+    """Return models on the same rows, with the names of the classes if there are several, and how they were understood.
 
     Several plain columns are the classes of one model if most rows sum to 1, as for the other verbs.
     """
     from calibstat.cli.input_files import WILD, choose, columns_of, read_columns, read_data, read_models
+    from calibstat.data.checked_rows import Models
     from calibstat.data.models import named_models
     from calibstat.data.predictions import Predictions
 
-    there = columns_of(file)
+    there, words = columns_of(file), columns.words(file)
     if len(prob) > 1 and all(name in there or not WILD.search(name) for name in prob):
-        columns, _ = choose(there, label, prob)
-        if reading.divide_by_sums or named_models(read_columns(file, label, columns, text=True)[columns]) is None:
+        chosen, _ = choose(there, label, prob)
+        if reading.divide_by_sums or named_models(read_columns(file, label, chosen, text=True)[chosen]) is None:
             data, how = read_data(file, label, prob, reading)
             assert isinstance(data, Predictions)
-            return data.label, {", ".join(prob): data.prob}, [*data.names], how
+            outcomes = [data.names[k] for k in data.label]
+            return Models(outcomes, {", ".join(prob): data.prob}, labels=data.names, **words), how
     y, models, how = read_models(file, label, prob, reading)
-    first = next(iter(models.values()))
-    if first.ndim == 1:
-        return y, models, None, how
+    if next(iter(models.values())).ndim == 1:
+        return Models(y, models, **words), how
     _, names = choose(there, label, [prob[0]])
-    return y, models, names, how
+    return Models([names[k] for k in y], models, labels=names, **words), how
 
 
 def command_line() -> str:

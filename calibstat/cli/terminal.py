@@ -17,6 +17,7 @@ from calibstat.output.visible_text import visible
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from calibstat.data.checked_rows import Models
     from calibstat.data.predictions import Predictions
     from calibstat.data.sample import Sample
     from calibstat.output.wording import Brief
@@ -80,11 +81,11 @@ def notes_beside(note: str, described: Brief) -> list[str]:
     return [line for line in note.splitlines() if line not in described.short]
 
 
-def about_models(n: int, models: Sequence[str], how: str) -> Brief:
+def about_models(models: Models, how: str) -> Brief:
     """Describe the data of several models likewise."""
     from calibstat.output.wording import Brief, number_of
 
-    return Brief(f"{number_of('row', n)}, {number_of('model', len(models))}. {how}".strip())
+    return Brief(f"{number_of('row', models.first.n)}, {number_of('model', len(models))}. {how.strip()}".strip())
 
 
 def written(folder: Path, paths: Sequence[Path]) -> str:

@@ -21,7 +21,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("kernel_ce", {"kernel": "gaussian"}),
     ("regression_ce", {"kernel": "epanechnikov"}),
 )
-MEAN_ECE = {"measure": "ece", "lens": "class_wise", "reduce": "mean"}
+MEAN_ECE = {"measure": "ece", "lens": "class_wise_mean"}
 MANY = 20_000  # rows, of which some methods go another way
 Kinds: TypeAlias = dict[str, tuple[tuple[Any, ...], dict[str, Any]]]  # rows, and further arguments about them
 Question: TypeAlias = tuple[str, Callable[[], object]]
@@ -63,7 +63,7 @@ def _rows() -> Kinds:
         "rows with weights": ((y, p), {"sample_weight": 0.5 + p}),
         "tied rows with weights": ((y_tied, tied), {"sample_weight": 0.5 + np.arange(200) % 7}),
         "clusters": ((y, p), {"cluster": np.arange(40) // 4}),
-        "classes": ((label, prob), {"lens": "class_wise", "reduce": "mean"}),
+        "classes": ((label, prob), {"lens": "class_wise_mean"}),
         "classes together": ((label, prob), {"lens": "canonical"}),
     }
 
@@ -138,7 +138,8 @@ def _of_many_rows_and_classes() -> Iterator[Question]:
     yield "confidence_interval of ece, many classes", interval
     yield "VectorScaling of many classes", _call(_recalibrate, RECALIBRATORS["VectorScaling"], prob, label)
     y, p = cs.generators.temperature(1.5).sample(MANY, rng=1)
-    for ask in (cs.calibration_test, cs.reliability, cs.validate, cs.cox, cs.calibration_belt):
+    verbs: tuple[Any, ...] = cs.calibration_test, cs.reliability, cs.validate, cs.cox, cs.calibration_belt
+    for ask in verbs:
         yield f"{ask.__name__}, many rows", _call(ask, y, p)
 
 
@@ -146,7 +147,7 @@ def _call(ask: Callable[..., object], *rows: Any, **options: Any) -> Callable[[]
     return lambda: ask(*rows, **options)
 
 
-def _verbs() -> list[Callable[..., object]]:
+def _verbs() -> list[Any]:
     """Return the public functions whose first arguments are outcomes and predictions."""
     public = [each for each in (getattr(cs, name) for name in cs.__all__) if inspect.isfunction(each)]
     return [each for each in public if [*inspect.signature(each).parameters][:2] == ["y_true", "y_prob"]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypedDict
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data import lenses
 from calibstat.data.calibration_map import CalibrationMap
-from calibstat.data.checks import TAKE_FOLDS, UnknownOption, described, refuse_unknown, short
+from calibstat.data.checks import UnknownOption, described, short
 from calibstat.data.clusters import UNSEEN, Clusters, as_clusters
 from calibstat.data.engines.counted_rows import CountedRows, counted_rows
 from calibstat.data.folds_of_rows import ONE_EVENT, columns_of_folds, need_clusters_in_folds, numbered_folds
@@ -28,17 +28,6 @@ from calibstat.data.rows_error import RowsError
 from calibstat.data.sample import Sample, as_sample, sample_of_rows
 from calibstat.data.validation import as_array, as_rows, check_rows, n_columns
 from calibstat.data.weighted_sample import as_weights
-
-OF_ROWS = ("y_true", "y_prob", "lens", "cluster", "folds", "sample_weight", "labels", "pos_label")  # held by `Data`
-UNITS = ("cluster", "sample_weight")  # which rows belong together, and how much each counts
-
-
-class RowArguments(TypedDict, total=False):
-    """The arguments about rows of a function that sees them through a lens."""
-
-    lens: AnyLens
-    labels: ArrayLike | None
-    pos_label: object
 
 
 class AboutRows(TypedDict, total=False):
@@ -343,10 +332,10 @@ class Data:
         self.unit, self.unseen = other.unit, other.unseen
         return self
 
-    def without_clusters(self) -> Data:
-        """Return the same rows, of one repeat, taken as independent: without clusters and folds."""
+    def as_independent(self) -> Data:
+        """Return the same rows, of one repeat, taken as independent: without clusters, folds and judge."""
         other = copy(self)
-        other.unit = other.fold = None
+        other.unit = other.fold = other.judged = None
         other.further = ()
         return other
 
@@ -571,10 +560,16 @@ class Samples(dict[str, Data]):
 Outcomes: TypeAlias = OneModel | Models
 
 
+def models_of(data: Mapping[str, Data]) -> Models:
+    """Return the models of the `Data` of each, which are the same rows."""
+    made = object.__new__(Models)
+    made._data, made.counted = dict(data), None
+    return made
+
+
 def models_of_counts(counted: CountedRows) -> Models:
     """Return the models of rows that are counted already."""
-    made = object.__new__(Models)
-    made._data = {name: Data(sample) for name, sample in counted.samples.items()}
+    made = models_of({name: Data(sample) for name, sample in counted.samples.items()})
     made.counted = counted
     return made
 
@@ -607,54 +602,6 @@ def named(ask: Callable[[Any], Any], models: Mapping[str, Any]) -> dict[str, Any
         except ValueError as error:
             raise ValueError(f"{error} (of {short(name, 40)})") from error
     return answers
-
-
-def as_data(
-    function: Callable[..., Any],
-    y_true: object,
-    y_prob: Predicted,
-    unknown: Iterable[str] = (),
-    by_rows: str = "",
-    **rows: Any,
-) -> Any:
-    """Return the `Data` or `Models` that a public function was given, or make it of its arguments about rows.
-
-    `unknown` are arguments that the function does not have: they are refused, and the nearest one is asked for.
-    `by_rows` is the reason why a function of single rows takes neither clusters nor weights.
-    """
-    why = {name: f"because {by_rows}" for name in UNITS if by_rows}
-    for name, because in why.items():
-        if name in unknown:
-            raise TypeError(f"expected no {name}= for {function.__name__}, {because}")
-    refuse_unknown(function, unknown)
-    if not isinstance(y_true, Data | Models):
-        make: Callable[..., Data | Models] = Data if named_models(y_prob) is None else Models
-        return make(y_true, y_prob, **rows)
-    kind = f"cs.{type(y_true).__name__}"
-    for name, given in {"y_prob": y_prob, **rows}.items():
-        if given is not None:
-            raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
-    why["folds"] = f"which takes none: {', '.join(TAKE_FOLDS)} do"
-    held = {"lens": y_true.lens, "cluster": y_true.unit, "sample_weight": y_true.rows.sample_weight}
-    for name, given in {**held, "folds": y_true.fold}.items():
-        if given is not None and name not in rows:
-            because = why.get(name, "which takes none")
-            raise ValueError(f"expected {kind} without {name}= for {function.__name__}, {because}; found one")
-    return y_true
-
-
-def as_models(
-    function: Callable[..., Any],
-    y_true: object,
-    y_prob: Predicted,
-    unknown: Iterable[str] = (),
-    **rows: Any,
-) -> Models:
-    """Return the `Models` that a public function of several models was given, or make it of its arguments."""
-    models = as_data(function, y_true, y_prob, unknown, **rows)
-    if isinstance(models, Data):
-        raise no_models(y_true if y_prob is None else y_prob)
-    return models
 
 
 def predictions_of(models: Models) -> dict[str, Predictions]:

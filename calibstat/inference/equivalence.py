@@ -272,10 +272,11 @@ def _by_measure(rows: Data, measure: Measure, margin: float, level: float, asked
     def shown(alpha: float) -> bool:
         return bool(np.clip(ends.high(1 - (1 - 2 * alpha)), *measure.bounds) <= margin)
 
+    pvalue = _inverted(shown, level, claimed)  # before it is asked what is known of the ends
     floor = ends.known if interval.if_calibrated is None else interval.if_calibrated
     return Equivalence(
         claimed=claimed,
-        pvalue=_inverted(shown, level, claimed),
+        pvalue=pvalue,
         limit=interval.high,
         margin=margin,
         level=level,

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -50,6 +50,8 @@ from calibstat.study.study_options import Option
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from calibstat.inference.calibration_test_results import ClassTests
 
 SEED = 20345
 LARGER_LOSS = "errors with a larger log loss than before"
@@ -282,10 +284,11 @@ def by_class(y: np.ndarray, p: np.ndarray, bins: int, resamples: int, key: int) 
             y[part], p[part], labels=labels, measure="ece", strategy="quantile", n_bins=bins, lens="class_wise",
             n_resamples=resamples, rng=key,
         )  # fmt: skip
-        by_chance = test.null_distribution.mean(axis=0)
-        beyond.append(test.statistic - by_chance)
+        each = cast("ClassTests", test.classes)
+        by_chance = each.null_distribution.mean(axis=0)
+        beyond.append(each.statistic - by_chance)
         if part is parts[0]:
-            for way, values in (("observed", test.statistic), ("if calibrated", by_chance)):
+            for way, values in (("observed", each.statistic), ("if calibrated", by_chance)):
                 for k, value in enumerate(values):
                     yield {
                         "question": "each class",

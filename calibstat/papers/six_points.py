@@ -31,8 +31,8 @@ EACH = 10_000  # rows of each point in the diagrams
 DEVIATION = 0.1  # of each point, in total variation
 MEASURES: Measures = {
     "top label": ("ece", {"lens": "top_label"}),
-    "class-wise, mean": ("ece", {"lens": "class_wise", "reduce": "mean"}),
-    "class-wise, max": ("ece", {"lens": "class_wise", "reduce": "max"}),
+    "class-wise, mean": ("ece", {"lens": "class_wise_mean"}),
+    "class-wise, max": ("ece", {"lens": "class_wise_max"}),
     "canonical, 3 bins": ("canonical_ce", {"strategy": "uniform", "n_bins": 3}),  # 0.1 and 0.3 share one
     "canonical, 7 bins": ("canonical_ce", {"strategy": "uniform", "n_bins": 7}),
     "canonical, tree": ("canonical_ce", {"strategy": "tree"}),

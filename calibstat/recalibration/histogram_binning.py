@@ -112,7 +112,7 @@ class HistogramBinning(Recalibrator):
     array([0.5, 0.4])
     """
 
-    learner = "smooth"
+    interval_method = "mirror"
     steps_: list[list[Steps]]
 
     def __init__(

@@ -43,7 +43,7 @@ class IsotonicRegression(Recalibrator):
     array([0.  , 0.25, 0.5 , 1.  ])
     """
 
-    learner = "smooth"
+    interval_method = "mirror"
     knots_: list[tuple[np.ndarray, np.ndarray]]
 
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:

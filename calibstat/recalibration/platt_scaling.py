@@ -59,7 +59,7 @@ class PlattScaling(Recalibrator):
     array([0.5, 0.8])
     """
 
-    learner = "smooth"
+    interval_method = "mirror"
     slope_: np.ndarray
     intercept_: np.ndarray
 

@@ -39,9 +39,9 @@ class Recalibrator(Parametrised, InWords):
         The classes, in the order of the columns; after `fit`.
     converged_ : bool
         Whether the optimiser converged; if not, a RuntimeWarning says why.
-    learner : {"any", "smooth"}
-        Which high end `confidence_interval` has with `folds` of such maps: "smooth" is studied for Platt, isotonic and
-        histogram maps.
+    interval_method : {"triangle", "mirror"}
+        The method of `confidence_interval` for predictions by such maps with `folds`: "mirror" is studied for Platt,
+        isotonic and histogram maps.
     """
 
     tried_from: ClassVar[int | None] = 2
@@ -49,7 +49,7 @@ class Recalibrator(Parametrised, InWords):
 
     classes_: np.ndarray
     converged_: bool
-    learner: ClassVar[str] = "any"
+    interval_method: ClassVar[str] = "triangle"
 
     def fit(
         self,

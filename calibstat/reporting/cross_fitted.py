@@ -20,6 +20,7 @@ from calibstat.inference.compare import compare
 from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.designs.design_of import design_of
 from calibstat.output.wording import number
 from calibstat.recalibration.held_out import held_out_predictions
 from calibstat.recalibration.platt_scaling import PlattScaling
@@ -54,9 +55,9 @@ class CrossFitted(Result):
         others.
     before, after : ConfidenceInterval
         The primary calibration error. After recalibration it is the error of the maps, for each row one of them at
-        random. Of one event it is a `CrossValidatedInterval`, by the end for the kind of map. Of several classes, and
-        of fewer than ten clusters, it is approximate, as if the rows were fresh: their own errors partly cancel between
-        folds.
+        random. Of one event it is of predictions out of folds, by the method for the kind of map. Of several classes,
+        and of fewer than ten clusters, it is approximate, as if the rows were fresh: their own errors partly cancel
+        between folds.
     brier : Comparison
         The Brier score before and after, and the paired difference.
     diagram : Reliability or None
@@ -113,19 +114,20 @@ class _BeforeAndAfter:
 def _by_folds(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _BeforeAndAfter:
     """Recalibrate by folds dealt several times; of one event, of which intervals with folds are studied."""
     given, names = data.predictions, np.array(data.predictions.names, dtype=object)
-    rows: dict[str, Any] = {"labels": [*given.names], "cluster": data.unit}
-    fold = repeated_folds(key, given.label, FOLDS, REPEATS, data.unit)
+    rows: dict[str, Any] = {"labels": [*given.names], "cluster": design_of(data).unit}
+    fold = repeated_folds(key, given.label, FOLDS, REPEATS, rows["cluster"])
     after = np.column_stack([held_out_predictions(given, column, recalibrator)[:, 1] for column in fold.T])
     before = np.repeat(given.prob[:, 1:], REPEATS, axis=1)
     models = Models(names[given.label], {"before": before, "after": after}, folds=fold, **rows)
-    return _BeforeAndAfter(models, Data(names[given.label], after[:, 0], **rows), {"learner": recalibrator.learner})
+    judged_by = {"method": recalibrator.interval_method}
+    return _BeforeAndAfter(models, Data(names[given.label], after[:, 0], **rows), judged_by)
 
 
 def _as_if_fresh(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _BeforeAndAfter:
     """Recalibrate by folds dealt once; of several classes and of few clusters, of which no study has folds."""
     given, names = data.predictions, np.array(data.predictions.names, dtype=object)
-    rows: dict[str, Any] = {"labels": [*given.names], "cluster": data.unit}
-    fold = repeated_folds(key, given.label, FOLDS, 1, data.unit)[:, 0]
+    rows: dict[str, Any] = {"labels": [*given.names], "cluster": design_of(data).unit}
+    fold = repeated_folds(key, given.label, FOLDS, 1, rows["cluster"])[:, 0]
     before, after = given.prob, held_out_predictions(given, fold, recalibrator)
     if given.n_classes == 2 and (data.rows.y_prob is None or n_columns(data.rows.y_prob) == 1):
         before, after = before[:, 1], after[:, 1]
@@ -145,7 +147,8 @@ def cross_fitted(
     """Recalibrate a model on held-out folds, and measure it after; `error_before` is its primary error."""
     recalibrator = default_recalibrator(data.predictions) if recalibrator is None else recalibrator
     of_one_event = data.predictions.n_classes == 2 and data.lens is None
-    enough = data.unit is None or int(data.unit.max()) + 1 >= FEWEST_ROWS * FOLDS
+    unit = design_of(data).unit
+    enough = unit is None or int(unit.max()) + 1 >= FEWEST_ROWS * FOLDS
     recalibrate = _by_folds if of_one_event and enough else _as_if_fresh
     both = recalibrate(data, key_of(settings["rng"]), recalibrator)
     after = both.models["after"].through(primary["lens"])

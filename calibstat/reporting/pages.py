@@ -118,7 +118,7 @@ def _classes(title: str, classes: ClassesReport, pictures: bool) -> Section:
     frame = classes.to_frame()
     order = smallest_first(frame["pvalue_holm"]) if len(frame) > _MOST_ROWS else range(len(frame))
     rows = [*zip(*(frame[name].tolist() for name in frame.columns), strict=True)]  # each of its own type
-    p_of = f">p ({classes.test.overall.measure})"
+    p_of = f">p ({classes.test.measure})"
     header = ("Class", ">Share of rows", ">Mean prediction", ">ECE", p_of, ">p (Holm)")
     cells = [
         [str(row[0]), *map(number, row[1:4]), p_text(row[4]), p_text(row[5])]
@@ -126,10 +126,10 @@ def _classes(title: str, classes: ClassesReport, pictures: bool) -> Section:
     ]
     left = len(frame) - _MOST_ROWS
     note = f"and {left:,} more classes with larger p. " if left > 0 else ""
-    note += whose_p(str(classes.test.overall.measure), "ECE")
+    note += whose_p(str(classes.test.measure), "ECE")
     note += f"p (Holm) is p made larger because {len(frame):,} classes were tested."
     shown = [_drawn(classes.diagrams, "Reliability diagram of each class", wide=True)] if pictures else []
-    rest = [str(classes.diagrams).splitlines()[-1], *classes.test.drivers]
+    rest = [str(classes.diagrams).splitlines()[-1], *classes.each.drivers]
     return Section(title, [classes.test.answer], shown, [Table(header, cells, note)], rest)
 
 
@@ -209,7 +209,7 @@ def _details(report: ReportFields) -> Iterator[str]:
     """Return how it was tested and what is estimated, once for all models if it is the same."""
     first: ModelReport = next(iter(report.models.values()))
     for name, model in report.models.items():
-        test = model.overall
+        test = model.test
         yield f"{name}. {_plain(test)}" if len(report.models) > 1 else _plain(test)
     yield f"What the interval is for: {first.ece.estimand}"
 

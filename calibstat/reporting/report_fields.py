@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability
-from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult
+from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, ClassTests
 from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.power.detectable_effect import DetectableEffect
@@ -37,11 +37,16 @@ class ClassesReport(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each class."""
-        frame = self.diagrams.to_frame()
-        return frame.assign(pvalue=self.test.pvalue, pvalue_holm=self.test.pvalue_holm)
+        return self.diagrams.to_frame().assign(pvalue=self.each.pvalue, pvalue_holm=self.each.pvalue_holm)
+
+    @property
+    def each(self) -> ClassTests:
+        """The test of each class."""
+        assert self.test.classes is not None
+        return self.test.classes
 
     def __str__(self) -> str:
-        return "\n".join([self.test.answer, *self.test.drivers])
+        return "\n".join([self.test.answer, *self.each.drivers])
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,27 +89,21 @@ class ModelReport(Result):
         return f"{self.test.answer}\n{say_interval(titled(self.ece), self.ece)}"
 
     @property
-    def overall(self) -> CalibrationTestResult:
-        """The primary test; of classes that by their mean."""
-        return self.test
-
-    @property
     def verdict(self) -> list[str]:
         """The answer in lines, and a remark if the test and the interval seem to contradict each other."""
-        same = self.overall.measure == self.ece.measure
-        remark = "" if same else say_both(self.overall.pvalue, self.ece.low)
+        same = self.test.measure == self.ece.measure
+        remark = "" if same else say_both(self.test.pvalue, self.ece.low)
         return [*self.answer.splitlines(), *([remark] if remark else [])]
 
     @property
     def next_step(self) -> str:
         """The advice that follows from the verdict, in one sentence."""
         beyond = self.groups is not None and self.groups.beyond.found.size > 0
-        return say_next(self.overall.pvalue, self.ece, self.recalibrated, beyond)
+        return say_next(self.test.pvalue, self.ece, self.recalibrated, beyond)
 
     def __str__(self) -> str:
         sentences = ["\n".join(self.verdict)]
-        overall = self.overall
-        if self.detectable is not None and overall.pvalue > LOW:
+        if self.detectable is not None and self.test.pvalue > LOW:
             sentences.append(str(self.detectable))
         sentences += [] if self.classes is None else [self.classes.test.answer]
         if self.groups is not None:
@@ -134,7 +133,7 @@ class ReportFields(Result):
     @property
     def is_of_clusters(self) -> bool:
         """Whether the rows are in clusters."""
-        return any(model.overall.null_hypothesis.rows == "in clusters" for model in self.models.values())
+        return any(model.test.null_hypothesis.rows == "in clusters" for model in self.models.values())
 
     @classmethod
     def writes(cls, key: str) -> bool:
@@ -147,7 +146,7 @@ class ReportFields(Result):
 
         rows: list[dict[str, Any]] = []
         for name, model in self.models.items():
-            test = model.overall
+            test = model.test
             of = {"model": name, "measure": str(test.measure), "title": "Test of calibration", "lens": str(test.lens)}
             rows.append(of | {"estimate": test.statistic, "pvalue": test.pvalue})
             rows += [{"model": name} | each.to_dict() for each in model.measures.values()]

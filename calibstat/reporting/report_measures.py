@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from calibstat.bounds.absolute_norms import TooFewRowsInCells
 from calibstat.data.checked_rows import Data
-from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
+from calibstat.data.lenses import AnyLens, ClassWise, Lens, OfEachClass, find_lens
 from calibstat.data.named_lens import UNSAID, NamedLens
 from calibstat.digits import settled
 from calibstat.inference.confidence_interval import confidence_interval
@@ -22,12 +23,7 @@ from calibstat.measures.kinds.registry import MEASURES, is_affordable
 from calibstat.output.wording import number
 from calibstat.result import Result
 
-COMPARED = (
-    "kernel_ce",
-    "brier",
-)  # the error that `compare` squares by default, and a score that rewards sharpness
-WITH_FOLDS = (COMPARED[0], "ks", "ece")  # of predictions out of fold; the first is the primary one
-ERRORS = ("ece", "ece_debiased", COMPARED[0], "smooth_ece")  # the first is the primary one
+COMPARED = ("kernel_ce", "brier")  # the error that `compare` squares by default, and a score that rewards sharpness
 SCORES = (COMPARED[1], "log_loss")
 OF_ALL_CLASSES = "canonical_ce"  # the primary error through a lens that shows several classes
 
@@ -65,32 +61,26 @@ class Measured(Result):
 
 def shows_several(lens: AnyLens) -> bool:
     """Whether a lens shows several events; no lens shows one."""
-    if lens is None:
-        return False
-    seen = find_lens(lens)
-    return isinstance(seen, ClassWise) or (isinstance(seen, Lens) and seen.names is not None)
+    seen = None if lens is None else find_lens(lens)
+    return isinstance(seen, OfEachClass) or (isinstance(seen, Lens) and seen.names is not None)
 
 
-def questions(n_classes: int, lens: AnyLens, *, jointly: bool = True) -> dict[str, dict[str, Any]]:
+def questions(
+    n_classes: int, lens: AnyLens, errors: Sequence[str], *, jointly: bool = True
+) -> dict[str, dict[str, Any]]:
     """Return the arguments of functions for each measure of a report, the primary one first.
 
     If `jointly`, scores of more than two classes are of all classes together, unless a lens shows something else.
     """
-    each_class = lens is not None and isinstance(find_lens(lens), ClassWise)
+    seen = None if lens is None else find_lens(lens)
+    each_class = isinstance(seen, OfEachClass)
     if not each_class and shows_several(lens):
         return {name: {"measure": name, "lens": lens} for name in (OF_ALL_CLASSES, *SCORES)}
-    errors: dict[str, Any] = {"lens": lens}
-    if each_class:
-        errors["reduce"] = "mean"
+    one_number = "class_wise_mean" if isinstance(seen, ClassWise) else lens
     jointly = jointly and (each_class or (lens is None and n_classes > 2))
-    named = [name for name in ERRORS if not (each_class and name == COMPARED[0])]  # not compared as a mean over classes
-    asked = {name: {"measure": name, **errors} for name in named}
+    named = [name for name in errors if not (each_class and name == COMPARED[0])]  # not compared over classes
+    asked = {name: {"measure": name, "lens": one_number} for name in named}
     return asked | {name: {"measure": name, "lens": "canonical" if jointly else lens} for name in SCORES}
-
-
-def questions_with_folds() -> dict[str, dict[str, Any]]:
-    """Return the same of predictions out of fold, which are of one event."""
-    return {name: {"measure": name, "lens": None} for name in (*WITH_FOLDS, *SCORES)}
 
 
 def affordable(asked: dict[str, dict[str, Any]], n: float) -> dict[str, dict[str, Any]]:
@@ -99,11 +89,11 @@ def affordable(asked: dict[str, dict[str, Any]], n: float) -> dict[str, dict[str
     return {name: each for name, each in asked.items() if name == first or is_affordable(name, n)}
 
 
-def compared(asked: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def compared(asked: dict[str, dict[str, Any]], by_error: bool = True) -> list[dict[str, Any]]:
     """Return how models are compared: as `compare` does by default, or by the primary error, and by a score."""
     error, score = COMPARED
     first = asked[error] | {"measure": None} if error in asked else next(iter(asked.values()))
-    return [first, asked[score]]
+    return [first, asked[score]] if by_error else [asked[score]]
 
 
 def beside(asked: dict[str, Any]) -> dict[str, Any]:
@@ -111,20 +101,17 @@ def beside(asked: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if name != "lens"}
 
 
-def measured(data: Data, asked: dict[str, Any], settings: dict[str, Any], interval: ConfidenceInterval | None) -> Any:
+def measured(
+    data: Data, asked: dict[str, Any], settings: dict[str, Any], interval: ConfidenceInterval | None
+) -> Measured:
     """Return a measure with its honest `interval`, made here if it is not given; with none if none is known."""
     name, seen = asked["measure"], data.through(asked["lens"])
     if interval is None:
         with suppress(NoInterval, TooFewRowsInCells):
             interval = confidence_interval(seen, **beside(asked), **settings)
     if interval is None:
-        value = float(np.mean([estimate(each.without_clusters(), **beside(asked)) for each in seen.repeats]))
+        value = float(np.mean([estimate(each.as_independent(), **beside(asked)) for each in seen.repeats]))
         return Measured(name, MEASURES[name].info.title, UNSAID, value, float("nan"), float("nan"))
-    return of_interval(name, interval)
-
-
-def of_interval(name: str, interval: ConfidenceInterval) -> Measured:
-    """Return a measure with its interval, and what there is to say of it."""
     ends = interval.low, interval.high
     remark = " ".join(each for each in (interval.of_curves(number), interval.remark(number)) if each)
     return Measured(name, MEASURES[name].info.title, interval.lens, interval.estimate, *ends, remark)

@@ -25,7 +25,7 @@ from calibstat.study.engine import Data
 from calibstat.study.question import Question, Row, of_one_model, rate_of
 
 ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17
-VERB_SETTINGS = ("lens", "reduce")  # settings of a measure that are options of the verbs
+VERB_SETTINGS = ("lens",)  # settings of a measure that are options of the verbs
 
 
 class CoverageQuestion(Question):
@@ -197,7 +197,6 @@ def _truth_over_fixed_cells(
         return first - second
     (truth,) = truths
     settings = {option: value for option, value in options.items() if option in VERB_SETTINGS}
-    lens, reduce = settings.get("lens"), settings.get("reduce")
 
     def binary(seen: BinaryData) -> float:
         return float(truth(name, **settings, **_with_fixed_cells(measure, seen.sample).options))
@@ -205,12 +204,12 @@ def _truth_over_fixed_cells(
     def class_wise(seen: ClassWiseData) -> float:
         fixed = [_with_fixed_cells(measure, sample).options for sample in seen.samples()]
         truths = np.array([truth(name, lens=one_class(k), **each) for k, each in enumerate(fixed)])
-        return float(truths.max() if reduce == "max" else truths.mean())
+        return float(truths.max() if seen.reduce == "max" else truths.mean())
 
     def canonical(seen: MulticlassData) -> float:
         raise ValueError(f"expected a binary or class-wise measure over fixed cells, found {name!r}")
 
-    return observe(data, None, lens=lens).choose(binary, canonical, class_wise)
+    return observe(data, None, lens=settings.get("lens")).choose(binary, canonical, class_wise)
 
 
 def _with_fixed_cells(measure: Measure, sample: Sample) -> Measure:

@@ -52,5 +52,6 @@ def test_what_is_wrong_is_one_line(out_of_fold):
     fails_with(run("test", path, *COLUMNS, *FAST, "--folds", "one"), "expected at least 2 folds, found 1")
     fails_with(run("interval", path, *COLUMNS, "--folds", "fold", "--cluster", "name"), "expected")
     fails_with(
-        run("report", path, *COLUMNS, "--folds", "fold", "--recalibrate"), "expected --recalibrate without --folds"
+        run("report", path, *COLUMNS, "--folds", "fold", "--recalibrate"),
+        "expected rows without --folds beside --recalibrate, because a map takes",
     )

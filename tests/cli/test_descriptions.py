@@ -131,7 +131,7 @@ def test_several_classes_through_a_lens(tmp_path):
     [
         (("decompose", "--score", "brior"), "did you mean 'brier'?"),
         (("net-benefit", "--threshold", "2"), "expected ascending thresholds between 0 and 1"),
-        (("validate", "--lens", "top_label"), "expected several columns for --prob"),
+        (("validate", "--lens", "top_label"), "expected several columns of probabilities for --lens top_label"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(arguments, message, file):

@@ -225,6 +225,6 @@ def test_classes_in_clusters(zoo, predictions, tmp_path):
     frame.to_csv(tmp_path / "zoo.csv", index=False)
     asked = {"measure": "ece", "lens": "class_wise_mean", "n_resamples": 99, "rng": 0}
     found = cs.calibration_test(predictions, None, cluster=frame["unit"], **asked)
-    options = ["--measure", "ece", "--lens", "class_wise", "--reduce", "mean", "--cluster", "unit"]
+    options = ["--measure", "ece", "--lens", "class_wise_mean", "--cluster", "unit"]
     said = json.loads(run("test", tmp_path / "zoo.csv", *PATTERN, *FAST, *options, "--format", "json").stdout)
     assert [value for name, value in said.items() if name.endswith("pvalue")] == [found.pvalue]

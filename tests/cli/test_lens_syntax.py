@@ -15,7 +15,13 @@ from calibstat.measures.kinds.registry import multiclass_measures
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (["--lens", "top"], ("top_label, class_wise, canonical, one_class:NAME, top_k:2 or groups", "'top'")),
+        (
+            ["--lens", "top"],
+            (
+                "top_label, class_wise, class_wise_mean, class_wise_max, canonical, one_class:NAME, top_k:2 or groups",
+                "'top'",
+            ),
+        ),
         (["--lens", "one_class:cow"], ("(cat, dog, hen)", "from 0 to 2", "'cow'")),
         (["--lens", "top_k:two"], ("top_k:2", "'top_k:two'")),
         (["--lens", "top_k:²"], ("top_k:2", "'top_k:²'")),
@@ -28,8 +34,9 @@ from calibstat.measures.kinds.registry import multiclass_measures
             ("'ece', which is a binary measure", "canonical", "canonical_ce"),
         ),
         (["--lens", "class_wise", "--measure", "gce"], ("'gce', which is a multiclass measure", "class_wise")),
-        (["--lens", "class_wise", "--reduce", "sum"], ("'mean' or 'max'", "'sum'")),
-        (["--reduce", "mean"], ("--lens class_wise", "no lens")),
+        (["--reduce", "mean"], ("expected --lens class_wise_mean, found --reduce mean, which is gone",)),
+        (["--lens", "class_wise", "--reduce", "max"], ("expected --lens class_wise_max, found --reduce max",)),
+        (["--reduce", "sum"], ("expected --lens class_wise_mean or --lens class_wise_max, found --reduce sum",)),
     ],
 )
 def test_wrong_lens(zoo, options, parts):
@@ -99,7 +106,10 @@ def test_a_lens_is_added_in_one_place(monkeypatch):
 
 def test_lenses_are_sorted_by_what_they_show():
     assert lenses.spellings() == [
-        "top_label", "class_wise", "canonical", "one_class:NAME", "top_k:2", "groups:NAME+NAME,NAME",
+        "top_label", "class_wise", "class_wise_mean", "class_wise_max", "canonical",
+        "one_class:NAME", "top_k:2", "groups:NAME+NAME,NAME",
     ]  # fmt: skip
     assert lenses.spellings(shows_classes=True) == ["canonical", "top_k:2", "groups:NAME+NAME,NAME"]
-    assert lenses.spellings(shows_classes=False) == ["top_label", "class_wise", "one_class:NAME"]
+    assert lenses.spellings(shows_classes=False) == [
+        "top_label", "class_wise", "class_wise_mean", "class_wise_max", "one_class:NAME"
+    ]  # fmt: skip

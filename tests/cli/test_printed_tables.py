@@ -13,13 +13,14 @@ pytestmark = pytest.mark.usefixtures("quick_draws")
 def test_class_wise_prints_every_class_and_all_together(zoo, predictions):
     text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise", "--measure", "ks", "--verbose").stdout)
     found = cs.calibration_test(predictions, measure="ks", lens="class_wise", n_resamples=99, rng=0)
-    for k, (name, observed) in enumerate(zip(found.names, np.bincount(predictions.label, minlength=3), strict=True)):
-        p, holm = wording.p_text(found.pvalue[k]), wording.p_text(found.pvalue_holm[k])
+    each = found.classes
+    for k, (name, observed) in enumerate(zip(each.names, np.bincount(predictions.label, minlength=3), strict=True)):
+        p, holm = wording.p_text(each.pvalue[k]), wording.p_text(each.pvalue_holm[k])
         expected = f"{predictions.prob[:, k].sum():.1f}"
-        assert f"{name} {observed} {expected} {wording.number(found.statistic[k])} {p} {holm}" in text
-    assert f"Null hypothesis for each class: {found.null_hypothesis}" in text
-    assert plain_text(found.overall.details) in text
-    assert f"p = {wording.p_text(found.overall.pvalue)}" in text
+        assert f"{name} {observed} {expected} {wording.number(each.statistic[k])} {p} {holm}" in text
+    assert f"Null hypothesis for each class: {each.null_hypothesis}" in text
+    assert plain_text(found.details) in text
+    assert f"p = {wording.p_text(found.pvalue)}" in text
 
 
 def test_p_of_classes_is_not_taken_for_that_of_the_size_beside_it(zoo):

@@ -10,7 +10,7 @@ from command_line import FAST, PATTERN, fails_with, plain_text, run
 import calibstat as cs
 from calibstat.cli.app import app
 from calibstat.cli.input_files import as_outcomes, read_data, read_models, read_probabilities
-from calibstat.cli.reading import Reading, takes_reading
+from calibstat.cli.reading import Reading
 
 pytestmark = pytest.mark.usefixtures("quick_draws")
 
@@ -198,25 +198,6 @@ def test_reversed_predictions_are_pointed_out(file):
     assert "The predictions look reversed: predictions of outcome 1 are mostly lower where it was observed" in wrong
     right = plain_text(run("test", file, *columns, "--positive", "malignant", "--measure", "ks", *FAST).stdout)
     assert "reversed" not in right
-
-
-def test_a_command_gets_one_argument():
-    seen = []
-
-    def command(label: str, reading: Reading, other: int = 3) -> None:
-        seen.append((label, reading, other))
-
-    wrapped = takes_reading(command)
-    assert list(inspect.signature(wrapped).parameters) == [
-        "label",
-        "positive",
-        "logits",
-        "clip",
-        "divide_by_sums",
-        "other",
-    ]
-    wrapped(label="y", positive="yes", logits=True, clip=None, divide_by_sums=False, other=4)
-    assert seen == [("y", Reading("yes", True, None), 4)]
 
 
 ROUNDED = "y,p_cat,p_dog,p_hen\ncat,0.333,0.333,0.333\ndog,0.25,0.62,0.14\nhen,0.2,0.3,0.5\n"

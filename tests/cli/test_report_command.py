@@ -143,7 +143,7 @@ def test_columns_that_sum_to_one_are_classes_and_others_are_models(rows, zoo, tm
 def test_the_verdict_through_a_lens_is_that_of_the_test(lens, zoo):
     by_test = plain_text(run("test", zoo, *PATTERN, "--lens", lens, "--rng", 3).stdout)
     found = found_in(zoo, *PATTERN, "--lens", lens, "--rng", 3)
-    p = found["models.p.test.overall.pvalue" if lens == "class_wise" else "models.p.test.pvalue"]
+    p = found["models.p.test.pvalue"]
     assert f"p = {p:.3g}." in by_test
     assert found["models.p.ece.lens"] == f"lens {lens}" or lens == "class_wise"
 

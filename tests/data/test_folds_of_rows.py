@@ -83,7 +83,7 @@ def test_repeats_are_columns():
     assert np.array_equal(one.fold, FOLD)
     assert np.array_equal(two.rows.y_prob, P[::-1])
     assert len(columns_of_folds(P, FOLD)) == 1
-    alone = data.without_clusters()
+    alone = data.as_independent()
     assert alone.fold is None
     assert len(alone.repeats) == 1
 

@@ -86,7 +86,8 @@ def made_up_tests(n_classes, n_resamples=99, seed=0):
     null, statistic = rng.normal(size=(n_resamples, n_classes)), rng.normal(size=n_classes)
     statistic[0] = 9
     pvalue = (1 + (null >= statistic).sum(0)) / (1 + n_resamples)
-    lens, why_stopped = NamedLens("class-wise", "each class"), WhyStopped(f"{n_resamples} resamples")
+    hypothesis, lens = Null("", ("each class is calibrated",)), NamedLens("class-wise", "each class")
+    why_stopped = WhyStopped(f"{n_resamples} resamples")
     classes = ClassTests(
         names=tuple(f"class {k}" for k in range(n_classes)),
         statistic=statistic,
@@ -94,20 +95,20 @@ def made_up_tests(n_classes, n_resamples=99, seed=0):
         pvalue_holm=np.minimum(1, 2 * pvalue),  # any numbers will do
         pvalue_error=0 * pvalue,
         null_distribution=null,
-        null_hypothesis=Null("", ("each class is calibrated",)),
+        null_hypothesis=hypothesis,
         lens=lens,
         n_resamples=n_resamples,
         resamples_used=np.full(n_classes, n_resamples),
         why_stopped=(why_stopped,) * n_classes,
     )
     return CalibrationTestResult(
-        statistic=statistic.mean(),
-        pvalue=1.0,
+        statistic=float(statistic.mean()),
+        pvalue=float(pvalue.mean()),
         pvalue_error=0.0,
         null_distribution=null.mean(axis=1),
-        null_hypothesis=Null("", ("all classes are calibrated",)),
+        null_hypothesis=hypothesis,
         measure=NamedMeasure("ks"),
-        lens=lens.of_all("mean", n_classes),
+        lens=lens,
         tail="greater",
         resample="labels",
         n=50,
@@ -201,7 +202,7 @@ def rows(n, bad=True, seed=0):
 
 def interval(low, high, estimate, measure="ece", method="honest"):
     measure = cs.MEASURES[measure]().named
-    return ConfidenceInterval(low, high, estimate, 0.95, method, "what it covers", measure, EVENT, 100, 999)
+    return ConfidenceInterval(low, high, estimate, 0.95, method, "what it covers", measure, EVENT, 100, 999, Rows(100))
 
 
 def asked(verb, **options):

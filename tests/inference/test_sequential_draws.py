@@ -207,21 +207,22 @@ def test_each_class_stops_for_itself(measure):
     prob[:, [2, 3]] = prob[:, [2, 3]] * 0.05 + prob[:, [3, 2]] * 0.95  # two classes of four are wrong
     asked = {"measure": measure, "lens": "class_wise", "rng": 3, "n_resamples": 200}
     fixed, found = (cs.calibration_test(label, prob, **asked, stop_after=h) for h in (None, 10))
-    each, of_all, ends = found.classes, fixed.classes, []
+    fixed_all, found_all = fixed, found
+    fixed, found, ends = fixed.classes, found.classes, []
     for k in range(4):
-        pvalue, end = slow(of_all.statistic[k], of_all.null_distribution[:, k], fixed.tail, 10)
-        assert (each.pvalue[k], each.resamples_used[k]) == (pytest.approx(pvalue), end)
-        assert str(end) in str(each.why_stopped[k])
+        pvalue, end = slow(fixed.statistic[k], fixed.null_distribution[:, k], fixed_all.tail, 10)
+        assert (found.pvalue[k], found.resamples_used[k]) == (pytest.approx(pvalue), end)
+        assert str(end) in str(found.why_stopped[k])
         ends.append(end)
     assert len(set(ends)) > 1
-    pvalue, end = slow(fixed.statistic, of_all.null_distribution.mean(axis=1), fixed.tail, 10)
-    assert (found.pvalue, found.n_resamples) == (pytest.approx(pvalue), end)
-    assert found.null_distribution.shape == (end,)
-    assert each.n_resamples == len(each.null_distribution) == max(*ends, end)
-    assert each.null_distribution == pytest.approx(of_all.null_distribution[: each.n_resamples], rel=1e-12)
-    assert np.array_equal(of_all.resamples_used, [200] * 4)
+    pvalue, end = slow(fixed_all.statistic, fixed.null_distribution.mean(axis=1), fixed_all.tail, 10)
+    assert (found_all.pvalue, found_all.n_resamples) == (pytest.approx(pvalue), end)
+    assert found_all.null_distribution.shape == (end,)
+    assert found.n_resamples == len(found.null_distribution) == max(*ends, end)
+    assert found.null_distribution == pytest.approx(fixed.null_distribution[: found.n_resamples], rel=1e-12)
+    assert np.array_equal(fixed.resamples_used, [200] * 4)
     threads = cs.calibration_test(label, prob, **asked, stop_after=10, n_jobs=2)
-    assert np.array_equal(threads.null_distribution, found.null_distribution)
+    assert np.array_equal(threads.classes.null_distribution, found.null_distribution)
 
 
 def test_a_higher_cap_resolves_small_p_values():

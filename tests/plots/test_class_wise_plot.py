@@ -80,13 +80,13 @@ def test_one_legend_for_all():
 
 @pytest.mark.parametrize("n_classes", [2, 12, 60])
 def test_tests_are_sorted_and_show_their_numbers(n_classes):
-    found = made_up_tests(n_classes)
-    ax = cs.plot(found)
-    order = np.argsort(found.classes.pvalue, kind="stable")[:40]
+    result = made_up_tests(n_classes)
+    ax, found = cs.plot(result), result.classes
+    order = np.argsort(found.pvalue, kind="stable")[:40]
     assert order[0] == 0
     assert [label.get_text() for label in ax.get_yticklabels()] == [f"class {k}" for k in order]
     ranges = np.array(ax.collections[0].get_segments())
-    null = np.sort(found.classes.null_distribution[:, order], axis=0)
+    null = np.sort(found.null_distribution[:, order], axis=0)
     at = 0.05 * 98  # NumPy's linear rule: between the sorted values 4 and 5, counted from 0, of 99
     low = null[4] + (at - 4) * (null[5] - null[4])
     high = null[94] - (at - 4) * (null[94] - null[93])
@@ -94,10 +94,10 @@ def test_tests_are_sorted_and_show_their_numbers(n_classes):
     marked = {line.get_label(): line.get_xydata() for line in ax.lines}
     points = np.vstack(list(marked.values()))
     points = points[np.argsort(points[:, 1])]
-    np.testing.assert_array_equal(points, np.column_stack([found.classes.statistic[order], np.arange(order.size)]))
-    assert len(marked["observed, p (Holm) ≤ 0.05"]) == np.sum(found.classes.pvalue_holm[order] <= 0.05)
+    np.testing.assert_array_equal(points, np.column_stack([found.statistic[order], np.arange(order.size)]))
+    assert len(marked["observed, p (Holm) ≤ 0.05"]) == np.sum(found.pvalue_holm[order] <= 0.05)
     texts = [text.get_text() for text in ax.texts]
-    assert texts == [f"{p:.2g}" for p in found.classes.pvalue_holm[order]] + ["p (Holm)"]
+    assert texts == [f"{p:.2g}" for p in found.pvalue_holm[order]] + ["p (Holm)"]
     assert ax.get_xlabel() == "ks, n = 50"
     assert ax.get_ylabel() == ("The 40 of 60 classes with the smallest p" if n_classes == 60 else "Class")
 

@@ -77,7 +77,8 @@ def test_names_are_not_read_as_formulas():
     assert [t.get_text() for t in ax.texts if not t.get_parse_math()] == list(names)
     figure = cs.plot(replace(per_class(3), names=names)).figure
     assert not any(ax.title.get_parse_math() for ax in panels(figure))
-    ax = cs.plot(replace(made_up_tests(3), names=names))
+    tests = made_up_tests(3)
+    ax = cs.plot(replace(tests, classes=replace(tests.classes, names=names)))
     assert not any(label.get_parse_math() for label in ax.get_yticklabels())
     figure.draw_without_rendering()
     ax.figure.draw_without_rendering()

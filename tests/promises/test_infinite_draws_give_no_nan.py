@@ -47,7 +47,7 @@ def test_bca_with_one_event_is_the_limit_of_large_influences():
     """Of 6 rows one has all influence: the acceleration is that of (-5, 1, 1, 1, 1, 1) / 6 up to a factor."""
     from posed_problem import pose
 
-    from calibstat.inference.confidence_interval import _influence
+    from calibstat.inference.bootstrap_ends import _influence
 
     weight, influence = _influence(*pose(*FEW["one event"], NAME, {}).jackknife())
     assert stats.skew(np.repeat(influence, weight.astype(int))) == pytest.approx(stats.skew([-5, 1, 1, 1, 1, 1]))

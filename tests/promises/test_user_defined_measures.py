@@ -152,7 +152,7 @@ def test_class_wise(name):
     expected = [cs.estimate(k == LABEL, PROB[:, k], measure=name) for k in range(3)]
     assert cs.estimate(LABEL, PROB, measure=name, lens="class_wise") == pytest.approx(expected, abs=1e-15)
     found = cs.calibration_test(LABEL, PROB, measure=name, lens="class_wise", **FEW)
-    assert found.statistic == pytest.approx(expected, abs=1e-15)
+    assert found.classes.statistic == pytest.approx(expected, abs=1e-15)
     together = cs.calibration_test(LABEL, PROB, measure=name, lens="class_wise_mean", **FEW)
     assert together.statistic == pytest.approx(np.mean(expected), abs=1e-15)
 

@@ -73,7 +73,7 @@ def misses(recalibrator, n, n_datasets, measure="ece", as_if_fresh=False):
         rows = cs.Predictions.from_rows(y, p)
         after = np.column_stack([held_out_predictions(rows, column, recalibrator)[:, 1] for column in fold.T])
         maps = [[type(recalibrator)().fit(p[column != k], y[column != k]) for k in range(FOLDS)] for column in fold.T]
-        folds = {} if as_if_fresh else {"folds": fold, "learner": recalibrator.learner}
+        folds = {} if as_if_fresh else {"folds": fold, "method": recalibrator.interval_method}
         found = cs.confidence_interval(y, after[:, 0] if as_if_fresh else after, measure=measure, rng=seed, **folds)
         maps = maps[:1] if as_if_fresh else maps
         above += np.mean([true_error(each, measure) for each in maps]) > found.high
@@ -184,7 +184,7 @@ def test_predictions_of_three_classes_are_recalibrated_as_rows_are():
 )
 def test_the_high_end_is_for_the_kind_of_map(recalibrator, method):
     found = quick_report(Y, P, recalibrate=recalibrator).models["model"].recalibrated
-    assert (found.after.method, found.after.repeats, found.after.folds) == (method, 3, 5)
+    assert (found.after.method, found.after.rows.repeats, found.after.rows.folds) == (method, 3, 5)
     assert f"and the high end is the {method}." in str(found)
     assert found.brier.difference[0] == pytest.approx(found.brier.estimates[0] - found.brier.estimates[1])
 

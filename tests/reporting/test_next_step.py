@@ -41,5 +41,5 @@ def test_the_page_says_when_of_which_file_and_what_to_do(one):
     assert "Made on 2026-02-03 by calibstat" in about
     model = found.models["model"]
     assert model.next_step in lines
-    assert model.next_step == say_next(model.overall.pvalue, model.ece, None, False)
+    assert model.next_step == say_next(model.test.pvalue, model.ece, None, False)
     assert "scores.csv" not in as_markdown(one)

@@ -90,18 +90,18 @@ def test_of_three_classes_every_verb_says_the_same(lens):
     test = cs.calibration_test(y, p, lens=lens, rng=5)
     assert found.test.answer == test.answer
     measure = {"measure": "canonical_ce"} if lens == "canonical" else {}
-    reduce = {"reduce": "mean"} if lens == "class_wise" else {}
-    assert found.ece.to_dict() == cs.confidence_interval(y, p, lens=lens, rng=5, **measure, **reduce).to_dict()
+    one_number = "class_wise_mean" if lens == "class_wise" else lens
+    assert found.ece.to_dict() == cs.confidence_interval(y, p, lens=one_number, rng=5, **measure).to_dict()
     assert (found.diagram is None) == (lens is not None)
-    errors = {"class_wise": {"measure": "ece"} | reduce, "canonical": measure}.get(lens, {})
-    compared = cs.compare(y, models, lens=lens, rng=5, **errors)
+    errors = {"class_wise": {"measure": "ece"}, "canonical": measure}.get(lens, {})
+    compared = cs.compare(y, models, lens=one_number, rng=5, **errors)
     assert [*report.comparisons] == [compared.measure.name, "brier"]
     assert next(iter(report.comparisons.values())).to_dict() == compared.to_dict()
     diagrams = cs.reliability(y, p, lens="class_wise", rng=5)
     assert found.classes.diagrams.to_dict() == diagrams.to_dict()
     stop = {} if lens == "class_wise" else {"stop_after": 20}
     by_class = cs.calibration_test(y, p, lens="class_wise", rng=5, **stop)
-    assert found.classes.test.pvalue_holm.tolist() == by_class.pvalue_holm.tolist()
+    assert found.classes.each.pvalue_holm.tolist() == by_class.classes.pvalue_holm.tolist()
 
 
 def test_another_verdict_would_be_noticed():
@@ -142,8 +142,38 @@ def test_what_takes_rows_as_independent_beside_clusters_is_said():
     given = {"cluster": np.arange(150) // 3, "by": np.arange(150) % 3}
     said = [note.split(" take rows")[0] for note in quick_report(y, p, **given).notes]
     assert said == ["The tests of single classes", "The tests and intervals of groups"]
-    with pytest.raises(ValueError, match="a lens that shows one event with cluster=, such as 'top_label', found class"):
+    refused = (
+        "without cluster= beside lens=, because a report takes them with a lens that shows one event, such as 'top"
+    )
+    with pytest.raises(ValueError, match=refused):
         quick_report(y, p, lens="class_wise", **given)
+
+
+@pytest.mark.parametrize("name", ["by", "recalibrate", "shape"])
+def test_what_takes_rows_that_count_equally_is_refused_with_weights(name):
+    y, p = binary("tied", 1)
+    given = {"by": np.arange(200) % 3, "recalibrate": True, "shape": "nondecreasing"}[name]
+    with pytest.raises(ValueError, match=f"^expected rows without sample_weight= beside {name}=, because"):
+        quick_report(y, p, sample_weight=1 + p, **{name: given})
+
+
+def test_a_shape_is_of_independent_rows_and_one_event():
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(60, rng=2)
+    with pytest.raises(ValueError, match="expected a lens that shows one event with shape=, found canonical"):
+        quick_report(label, prob, lens="canonical", shape="nondecreasing")
+    with pytest.raises(
+        ValueError, match="expected rows without cluster= beside shape=, because the error without bins"
+    ):
+        quick_report(label, prob, cluster=np.arange(60) // 2, shape="nondecreasing")
+    assert "l1" in quick_report(*binary("tied", 1), shape="nondecreasing").models["model"].measures
+
+
+def test_one_number_of_all_classes_is_asked_as_such():
+    y, p = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(150, rng=2)
+    found = quick_report(y, p, lens="class_wise_max").models["model"]
+    assert found.ece.to_dict() == cs.confidence_interval(y, p, lens="class_wise_max", rng=0).to_dict()
+    assert found.test.pvalue == cs.calibration_test(y, p, lens="class_wise_max", rng=0).pvalue
+    assert found.classes.each.names == (0, 1, 2)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
@@ -165,7 +195,7 @@ def test_predictions_samples_and_frames_are_taken():
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(60, rng=2)
     names = ["x", "y", "z"]
     data = cs.Predictions.from_rows([names[int(k)] for k in label], prob, labels=names)
-    assert quick_report(data, recalibrate=True).models["model"].classes.test.names == ("x", "y", "z")
+    assert quick_report(data, recalibrate=True).models["model"].classes.each.names == ("x", "y", "z")
 
 
 def test_the_seed_is_kept_and_makes_it_again():

@@ -54,4 +54,4 @@ def test_classes_as_a_frame():
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(60, rng=2)
     found = quick_report(label, prob).models["model"].classes
     assert found.to_frame()["class"].tolist() == [0, 1, 2]
-    assert found.to_frame()["pvalue_holm"].tolist() == found.test.pvalue_holm.tolist()
+    assert found.to_frame()["pvalue_holm"].tolist() == found.each.pvalue_holm.tolist()

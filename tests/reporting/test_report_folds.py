@@ -61,8 +61,15 @@ def test_a_loss_without_an_interval_is_shown_without_one():
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
-        ({"by": np.arange(200) % 2}, "expected by= without folds=, found both"),
-        ({"recalibrate": True}, "expected recalibrate= without folds=, found both"),
+        (
+            {"by": np.arange(200) % 2},
+            "expected rows without folds= beside by=, because an audit takes predictions of one model",
+        ),
+        (
+            {"recalibrate": True},
+            "expected rows without folds= beside recalibrate=, because a map takes predictions of one model",
+        ),
+        ({"shape": "nondecreasing"}, "expected rows without folds= beside shape=, because no study covers both"),
         ({"lens": "top_label"}, "found lens="),
         ({"cluster": np.arange(200) // 2}, "expected all rows of a cluster in one fold"),
         ({"sample_weight": np.ones(200)}, "found sample_weight="),

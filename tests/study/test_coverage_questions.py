@@ -115,7 +115,7 @@ def test_coverage_of_all_classes_asks_for_the_errors_over_the_cells_of_each(redu
     at .3 it is .31 and at .6 it is .52. The error is .14 / 3 if the cut is after .1, .16 / 3 after .3 and 0 after .6.
     """
     family = cs.generators.label_noise(cs.generators.six_points(), 0.3)
-    measures = {"m": ("ece", {"strategy": "quantile", "n_bins": 2, "lens": "class_wise", "reduce": reduce})}
+    measures = {"m": ("ece", {"strategy": "quantile", "n_bins": 2, "lens": f"class_wise_{reduce}"})}
     grid = {"generators": {"six": family}, "n": 30, "measures": measures, "methods": ["percentile"]}
     table = cs.study.run("coverage", **grid, replicates=10, seed=2, n_resamples=19)
     truths = []

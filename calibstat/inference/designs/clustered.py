@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 
+from calibstat.data.checked_rows import Data
 from calibstat.data.clusters import clusters_in_words
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.designs.design import NO_STUDY, HowToTest
-from calibstat.inference.designs.independent import Independent
+from calibstat.inference.designs.independent import ONE_EVENT, Independent
 from calibstat.inference.honest_ends import NoInterval
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Drawn, Problem
@@ -29,6 +31,20 @@ class Clustered(Independent):
             "resample": NO_STUDY,
             "stop_after": NO_STUDY,
         }
+    )
+
+    sections = replace(
+        Independent.sections,
+        has_detectable_effect=False,
+        compares_costly=False,
+        by_rows=(
+            "take rows as independent, whatever their clusters: with positive dependence within clusters p-values are "
+            "too small and intervals too short."
+        ),
+        refuses={
+            **Independent.sections.refuses,
+            "cluster": {"shape": "the error without bins is of independent rows", "lens": ONE_EVENT},
+        },
     )
 
     @property
@@ -56,5 +72,14 @@ class Clustered(Independent):
             )
         return drawn
 
+    def introduced(self, rows: str) -> str:
+        """Return a sentence about rows, and how many clusters they are in."""
+        return f"{rows} Rows are in {clusters_in_words(self.units, self.data.rows.weight(self.data.n)[0])}."
+
     def sampled(self, problem: Problem) -> str:
         return clusters_in_words(self.units, problem.weight)
+
+
+def independent(data: Data) -> Independent:
+    """Return the design of rows with an outcome each, by one model: independent rows or clusters."""
+    return Independent(data) if data.unit is None else Clustered(data)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from calibstat.data.clusters import clusters_in_words
+from calibstat.data.folds_of_rows import folds_in_words
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.designs.design import NO_STUDY, Design, HowToTest
 from calibstat.inference.designs.folds.fold_interval import METHODS, cross_validated_interval
 from calibstat.inference.designs.folds.fold_test import cross_validated_test
+from calibstat.inference.designs.sections import Sections
 from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws
 
@@ -22,6 +25,25 @@ class CrossValidated(Design):
     )
     test_measure = interval_measure = "kernel_ce"
     interval_methods = METHODS
+    sections = Sections(
+        errors=("kernel_ce", "ks", "ece"),
+        has_diagram=False,
+        has_detectable_effect=False,
+        compares_errors=False,
+        refuses={
+            "folds": {
+                "by": "an audit takes predictions of one model",
+                "recalibrate": "a map takes predictions of one model",
+                "shape": NO_STUDY,
+            }
+        },
+    )
+
+    def introduced(self, rows: str) -> str:
+        """Return a sentence about rows, and which folds and clusters they are in."""
+        assert self.data.fold is not None
+        clusters = "" if self.unit is None else f" Rows are in {clusters_in_words(self.unit)}."
+        return f"{rows}{clusters} They were predicted out of {folds_in_words(self.data.fold, len(self.data.repeats))}."
 
     def test(self, asked: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         return cross_validated_test(self.data, asked, draws)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
 
-from calibstat.data.checked_rows import Data
+from calibstat.data.checked_rows import Data, Models
 from calibstat.data.checks import check_level, is_among, short, unknown_name
 from calibstat.data.retired_words import RETIRED_METHODS
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.designs.sections import Sections
 from calibstat.inference.rows_of_results import Rows
 from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws
@@ -31,6 +32,16 @@ class HowToTest:
     stop_after: int | None = None
 
 
+def refuse(word: str, asked: Mapping[str, object], reasons: Mapping[str, str]) -> None:
+    """Raise for the first argument that rows with this word do not take, with the reason."""
+    for name, given in asked.items():
+        if name in reasons:
+            found = f"={short(given)}" if isinstance(given, str | int) else "="
+            raise ValueError(
+                f"expected rows without {word}= beside {name}=, because {reasons[name]}; found {name}{found}"
+            )
+
+
 @dataclass(frozen=True, eq=False)
 class Design(ABC):
     """Rows that came about in one way.
@@ -45,6 +56,8 @@ class Design(ABC):
         The measures by default.
     test_methods, interval_methods : tuple of str
         The methods; the first is the default.
+    sections : Sections
+        What a report has, and what it does not take.
     """
 
     data: Data
@@ -54,6 +67,7 @@ class Design(ABC):
     interval_measure: ClassVar[str] = "ece"
     test_methods: ClassVar[tuple[str, ...]] = ()
     interval_methods: ClassVar[tuple[str, ...]] = ("honest",)
+    sections: ClassVar[Sections] = Sections()
 
     @property
     def unit(self) -> np.ndarray | None:
@@ -75,15 +89,32 @@ class Design(ABC):
     def how_to_test(self, null: object, resample: str, stop_after: int | None) -> HowToTest:
         """Return how a test is asked for; raise if these rows do not take it."""
         how = HowToTest(null, resample, stop_after)
-        for each in fields(how):
-            given = getattr(how, each.name)
-            if each.name in self.refuses and not is_among(given, (each.default,)):
-                found = f"={short(given)}" if isinstance(given, str | int) else "="
-                raise ValueError(
-                    f"expected rows without {self.word}= beside {each.name}=, because {self.refuses[each.name]}; "
-                    f"found {each.name}{found}"
-                )
+        usual = vars(HowToTest())
+        asked = {name: given for name, given in vars(how).items() if not is_among(given, (usual[name],))}
+        refuse(self.word, asked, self.refuses)
         return how
+
+    def need_report(self, asked: Mapping[str, object]) -> None:
+        """Raise for the first of these arguments of `report` that these rows do not take."""
+        for word in self.data.words:
+            refuse(word, asked, self.sections.refuses.get(word, {}))
+
+    def with_outcomes(self, models: Models) -> Models:
+        """Return the rows that have an outcome, as most rows do; of a report's models, which have the same rows."""
+        return models
+
+    @property
+    def n(self) -> int:
+        """Number of rows, with an outcome or without."""
+        return self.data.n
+
+    def introduced(self, rows: str) -> str:
+        """Return a sentence about rows with what else is to be said of how they came about."""
+        return rows
+
+    def notes_of_report(self, intervals: Iterable[ConfidenceInterval]) -> list[str]:
+        """Return what a report notes beside what its tests note, given the primary intervals."""
+        return []
 
     def test_method(self, method: str | None) -> str:
         """Return the method of a test, the first by default."""

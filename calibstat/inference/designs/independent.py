@@ -17,6 +17,7 @@ from calibstat.inference.bootstrap_ends import bootstrap_interval, bracket_inter
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassTests
 from calibstat.inference.confidence_interval_results import BOOTSTRAPS, ConfidenceInterval
 from calibstat.inference.designs.design import Design, HowToTest
+from calibstat.inference.designs.sections import Sections
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
 from calibstat.inference.p_values import holm
@@ -31,6 +32,7 @@ from calibstat.result import read_only
 
 ONE_CLASS = Null("its probability alone", ("in every row", ", the class is observed with this probability"))
 HONEST = ("honest", "proven")
+ONE_EVENT = "a report takes them with a lens that shows one event, such as 'top_label'"
 NO_CONDITION: Mapping[str, Any] = MappingProxyType(
     {"if_calibrated": None, "condition": "", "void": "", "high_of_calibrated": None}
 )
@@ -40,6 +42,16 @@ class Independent(Design):
     """Rows that do not depend on each other, with weights or without, or counted in a summary."""
 
     interval_methods = (*HONEST, "bracket", *BOOTSTRAPS)
+    sections = Sections(
+        refuses={
+            "sample_weight": {
+                "by": "an audit counts rows",
+                "recalibrate": "maps are compared by rows that count equally",
+                "shape": "the error without bins is of rows that count equally",
+                "lens": ONE_EVENT,
+            }
+        }
+    )
 
     def need_equal_rows(
         self, what: str, message: str = "expected independent rows of equal weight with {}, found {}"

@@ -53,9 +53,9 @@ class ModelsOfFolds(Folds):
         return " ".join(sentence for sentence in (models, COVERED[method], REFITTED) if sentence)
 
     def bound(self, low: float, high: float, confidence_level: float, method: str) -> str:
-        at_most, level = f"{settled(high):.4g}", level_text(confidence_level)
-        bound = f"at most {at_most}" if low <= 0 else f"between {settled(low):.4g} and {at_most}"
-        return f"With {level} confidence the {_what(method)} is {bound}. {self.scope(method)}\n"
+        end = f"{settled(high):.4g}"
+        bound = f"at most {end}" if low <= 0 else f"between {settled(low):.4g} and {end}"
+        return f"With {level_text(confidence_level)} confidence the {_what(method)} is {bound}. {self.scope(method)}\n"
 
 
 def _what(method: str) -> str:

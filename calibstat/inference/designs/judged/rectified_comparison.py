@@ -92,7 +92,7 @@ class JudgedModels(SeveralModels):
         )
 
     def note(self, compared: ComparedModels, how: HowToCompare, rows: Rows) -> str:
-        return design_note(rows.design_pvalue) if isinstance(rows, LabelledRows) else ""
+        return design_note(cast("ComparedLabels", rows).design_pvalue)
 
     def same_order(self, compared: ComparedModels, a: int, b: int) -> bool:
         one, other = self.rows[a].prediction, self.rows[b].prediction

@@ -1,0 +1,98 @@
+"""The columns of a file that say how its rows came about, and the rows with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calibstat.cli.options import ClusterColumn, FoldsColumn, WeightColumn
+from calibstat.cli.reading import Reading
+
+if TYPE_CHECKING:
+    from calibstat.data.checked_rows import Data, Models
+    from calibstat.data.predictions import Predictions
+    from calibstat.data.sample import Sample
+
+
+@dataclass(frozen=True)
+class RowColumns:
+    """The columns of a file that say how its rows came about.
+
+    Attributes
+    ----------
+    cluster, folds, weight : str or None
+        The column of the cluster, of the fold and of the weight of each row.
+    """
+
+    cluster: ClusterColumn = None
+    folds: FoldsColumn = None
+    weight: WeightColumn = None
+
+    def __bool__(self) -> bool:
+        return self != RowColumns()
+
+    def words(self, file: Path) -> dict[str, Any]:
+        """Read the columns, as the words about rows of `Data`."""
+        from calibstat.cli.input_files import as_numbers, read_column
+
+        columns = {"cluster": self.cluster, "folds": self.folds}
+        words: dict[str, Any] = {
+            name: read_column(file, at).to_numpy() for name, at in columns.items() if at is not None
+        }
+        if self.weight is not None:
+            words["sample_weight"] = as_numbers(read_column(file, self.weight), self.weight)
+        return words
+
+
+AS_THEY_ARE = RowColumns()
+
+
+def read_with_columns(
+    file: Path, label: str, prob: Sequence[str], reading: Reading, columns: RowColumns
+) -> tuple[Sample | Predictions, Data, str]:
+    """Return the data, the rows for any number of questions, and how outcomes were understood.
+
+    Rows of which columns say more are kept; others are summarised.
+    """
+    from calibstat.cli.input_files import read_data, read_rows
+    from calibstat.data.checked_rows import Data
+    from calibstat.data.predictions import Predictions
+    from calibstat.data.sample import Sample
+
+    if not columns:
+        data, how = read_data(file, label, prob, reading)
+        return data, Data(data), how
+    rows, how = read_rows(file, label, prob, reading)
+    words = columns.words(file)
+    if isinstance(rows, Predictions):
+        return rows, Data(rows, **words), how + in_words(words)
+    return Sample.from_rows(*rows), Data(*rows, **words), how + in_words(words)
+
+
+def read_models_with_columns(
+    file: Path, label: str, prob: Sequence[str], reading: Reading, columns: RowColumns = AS_THEY_ARE
+) -> tuple[Models, str]:
+    """Return models on the same rows, and how outcomes were understood and rows came about."""
+    from calibstat.cli.input_files import read_models
+    from calibstat.data.checked_rows import Models
+
+    y, models, how = read_models(file, label, prob, reading)
+    words = columns.words(file)
+    return Models(y, models, **words), how + in_words(words)
+
+
+def in_words(words: dict[str, Any]) -> str:
+    """Say in a sentence how many clusters or folds rows are in, of words about rows; "" without both."""
+    if not words.keys() & {"folds", "cluster"}:
+        return ""
+    import pandas as pd
+
+    from calibstat.data.clusters import clusters_in_words
+    from calibstat.data.folds_of_rows import folds_in_words
+
+    if "folds" in words:
+        return f" Rows were predicted out of {folds_in_words(pd.factorize(words['folds'])[0], 1)}."
+    unit = pd.factorize(words["cluster"])[0]
+    return f" Rows are in {clusters_in_words(unit, words.get('sample_weight'))}."
