@@ -261,6 +261,7 @@ class Data:
 
         Outcomes of a `Sample` are never looked at.
         """
+        outcomes: ArrayLike | Sample
         if isinstance(p, Sample):
             outcomes, p = Sample(p.value, p.count, np.zeros(p.count.size), p.kind), None
         else:
