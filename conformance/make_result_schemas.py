@@ -146,6 +146,9 @@ def object_of(kind: type[Result]) -> Schema:
     """Return the schema of the dictionary of a result."""
     found = [each for name, hint in types_of(kind).items() for each in fields_of(name, hint, (kind,))]
     found = [each for each in found if kind.writes(each.key)]
+    # a result that may hold others of its class: any keys, also where another class has some of these names
+    any_keys = tuple(each.key.removesuffix(ANY_NAME) for each in found if each.schema == {})
+    found = [each for each in found if each.schema == {} or not each.key.startswith(any_keys)]
     schema: Schema = {"type": "object", "properties": {}, "patternProperties": {}, "additionalProperties": False}
     for key, group in groupby(sorted(found, key=attrgetter("key")), attrgetter("key")):
         same = list(group)

@@ -172,7 +172,8 @@ GROWS = {
 # what is no result: rows, as their names say, kinds of things, and pictures
 WITHOUT_RESULT = {
     *("GENERATORS", "LENSES", "MEASURES", "Bregman", "Lens", "Measure", "generators", "lenses", "measure", "measures"),
-    *("Answers", "CalibratedModel", "Data", "Models", "Predictions", "Sample", "Slope", "Variation"),
+    *("Answers", "CalibratedModel", "Clusters", "Data", "Groups", "Judge", "Models", "Predictions", "Sample"),
+    *("Slope", "Variation"),
     *("from_logits", "predict", "scorer", "sql"),
     *("ReliabilityDisplay", "plot", "readers", "recalibration", "study"),
 }

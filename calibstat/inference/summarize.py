@@ -19,7 +19,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.digits import settled, writer
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.designs.clustered import independent
+from calibstat.inference.designs.design_of import independent
 from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.inference.honest_ends import NoInterval
 from calibstat.inference.problems.pose import problem_of

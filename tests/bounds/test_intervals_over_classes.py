@@ -58,7 +58,7 @@ MANY = [pytest.param(reduce, name, 200, marks=pytest.mark.slow) for reduce in RE
 
 @pytest.mark.parametrize(("reduce", "name", "runs"), FEW + MANY)
 def test_intervals_cover(reduce, name, runs):
-    chance, settings = POPULATIONS[name], {"measure": "ks", "lens": "class_wise", "reduce": reduce}
+    chance, settings = POPULATIONS[name], {"measure": "ks", "lens": f"class_wise_{reduce}"}
     assert misses(chance, truth(KS(), reduce, chance), runs, 150, **settings) <= most_misses(runs)
 
 

@@ -85,7 +85,8 @@ def test_results_on_reversed_predictions_say_so_in_one_line(verb):
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_wrong_order_of_classes_is_noticed(verb, lens):
     more = {"measure": "canonical_ce"} if lens == "canonical" and verb != "reliability" else {}
-    more |= {"measure": "ece", "reduce": "mean"} if lens == "class_wise" and verb == "confidence_interval" else {}
+    if lens == "class_wise" and verb == "confidence_interval":
+        lens, more = "class_wise_mean", {"measure": "ece"}
     wrong = VERBS[verb](LABEL, PROB[:, [1, 2, 0]], lens=lens, **more)
     assert "look reversed: predictions of" in str(wrong)
     assert str(wrong).count("look reversed") == 1

@@ -63,7 +63,7 @@ def test_samples_hold_their_own_outcomes():
     ("arguments", "message"),
     [
         ((Y, P), "expected y_prob, a mapping from name to predictions or a data frame .*, found those of one model"),
-        ((Y, None), r"expected outcomes and predicted probabilities \(y_true, y_prob\), .* found one list of length 2"),
+        ((Y, None), r"expected samples, a mapping from name to \(y_true, y_prob\), found list"),
         ((Y, {"a": P}), "expected two or more different names"),
         ((Y, {1: P, "1": P}), "expected different names of one or more models"),
         (({"a": (Y, P), "b": 3}, None), r"expected \(y_true, y_prob\) of sample 'b', found int"),

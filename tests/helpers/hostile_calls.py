@@ -19,6 +19,7 @@ from hostile_rows import WEIGHT, binary_rows, class_rows, forms, spoilt, vector_
 from hypothesis import strategies as st
 
 import calibstat as cs
+from calibstat.inference.designs.question_of_rows import WORDS
 from calibstat.result import Result
 
 NO_REASON = re.compile(r"\bnan\b(?!.*[a-z]{4})")  # a missing number in a line that goes on without a word
@@ -41,13 +42,11 @@ def option(function, name, n, several):
     """A strategy of values that the option of this name takes, at least sometimes."""
     level = st.sampled_from([0.5, 0.9, 0.95, 0.999, 1e-6, 1 - 1e-9])
     whole = {"n_resamples": [1, 9, 19, 60], "n_datasets": [1, 5], "n_sets": [1, 2, 3], "n_jobs": [1, 2],
-             "stop_after": [1, 3], "depth": [1, 2, 3], "min_rows": [1, 2, 5], "n_quantiles": [1, 2, 4],
-             "n_groups": [2, 3, 10], "fitted_params": [None, 0, 2], "n_points": [2, 11],
+             "stop_after": [1, 3], "n_groups": [2, 3, 10], "fitted_params": [None, 0, 2], "n_points": [2, 11],
              "block_size": [2, 3, "square_root"], "rng": [0, 1, 2**32 - 1],
              "n_bins": [1, 2, 15, 1000, None, "cube_root", "auto"]}  # fmt: skip
     names = {
-        "lens": [None, "top_label", "class_wise", "canonical", cs.lenses.one_class(0), cs.lenses.top_k(2)],
-        "reduce": [None, "mean", "max"],
+        "lens": [None, *cs.LENSES, cs.lenses.one_class(0), cs.lenses.top_k(2)],
         "resample": ["labels", "pairs", "both"],
         "method": METHODS.get(function, [None]),
         "adjust": ["holm", "bh"],
@@ -64,9 +63,7 @@ def option(function, name, n, several):
         "shape": [False, True] if function == "audit" else [None, "monotone", cs.Slope(1.0), cs.Variation(0.5)],
         "best": ["brier", "log_loss", "ece"],
         "subject_to": [(), "ks.high <= 0.3", "kernel_ce.high <= 0.9"],
-        "learner": [None, "any"],
-        "use": ["direction", "noise"],
-        "unseen": [None, "clusters", "rows"],
+
         "held_out": [True],
         "recalibrate": [False, True],
         "title": [None, "t", "<b>&\x1b[31m"],
@@ -92,15 +89,19 @@ def option(function, name, n, several):
     if name in ("groups", "by") and function != "equivalence_test":
         masks = st.lists(st.booleans(), min_size=n, max_size=n).map(np.array)
         texts = vector_of(n, st.sampled_from(["a", "b"]))
-        return st.fixed_dictionaries({"mask": masks}) | masks | st.fixed_dictionaries({"c": texts, "d": texts})
+        given = st.fixed_dictionaries({"mask": masks}) | masks | st.fixed_dictionaries({"c": texts, "d": texts})
+        few = {"depth": [1, 2, 3], "min_rows": [1, 2, 5], "n_quantiles": [1, 2, 4]}
+        said = {each: st.sampled_from(values) for each, values in few.items()}
+        return given | st.builds(cs.Groups, given, **said)
     if name == "cluster":
-        return vector_of(n, st.integers(0, 3)) | vector_of(n, st.sampled_from(["a", "b"])) | st.just(np.arange(n))
+        given = vector_of(n, st.integers(0, 3)) | vector_of(n, st.sampled_from(["a", "b"])) | st.just(np.arange(n))
+        return given | st.builds(cs.Clusters, given, unseen=st.sampled_from(["clusters", "rows"]))
     if name == "folds":
         return st.just(np.arange(n) % 2)
-    if name == "proxy":
-        return vector_of(n, st.sampled_from([0.0, 1.0, 0.5]))
-    if name == "inclusion":
-        return vector_of(n, st.sampled_from([0.5, 1.0, 0.1]))
+    if name == "judge":
+        chances = st.none() | vector_of(n, st.sampled_from([0.5, 1.0, 0.1]))
+        answers = vector_of(n, st.sampled_from([0.0, 1.0, 0.5]))
+        return st.builds(cs.Judge, answers, inclusion=chances, blind=st.sampled_from([None, True]))
     if name == "thresholds":
         return st.lists(
             st.sampled_from([5e-324, 1e-9, 0.1, 0.2, 0.5, 1 - 1e-9]), min_size=1, max_size=4, unique=True
@@ -114,9 +115,9 @@ FUNCTIONS = sorted(
     if inspect.isfunction(getattr(cs, name)) and "y_prob" in inspect.signature(getattr(cs, name)).parameters
 )
 METHODS = {
-    "calibration_test": [None, "sign_flip"],
+    "calibration_test": [None, "direction", "noise", "sign_flip"],
     "compare": ["bootstrap", "swap"],
-    "confidence_interval": ["honest", "proven", "bracket", "percentile", "basic", "bca"],
+    "confidence_interval": ["honest", "proven", "bracket", "percentile", "basic", "bca", "triangle", "mirror"],
     "decompose": ["corp", "sharpness", "murphy"],
     "kernel_calibration_test": ["asymptotic", "block", "linear"],
 }
@@ -125,9 +126,11 @@ OF_MANY = ("choose", "compare", "summarize")
 
 
 def parameters(name):
-    """The names of the options of a function."""
-    found = inspect.signature(getattr(cs, name)).parameters
-    return [each for each in found if each not in ("y_true", "y_prob", "options", "unknown", "labels", "pos_label")]
+    """The names of the options of a function, and of the words about rows that it takes."""
+    function = getattr(cs, name)
+    found = [each.name for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
+    found += [word for word in getattr(function, "takes", ()) if word in WORDS]
+    return [each for each in found if each not in ("y_true", "y_prob", "labels", "pos_label")]
 
 
 @st.composite
@@ -141,7 +144,7 @@ def calls(draw, name):
     for each in draw(st.lists(st.sampled_from(known), max_size=3, unique=True)) if known else ():
         options[each] = draw(option(name, each, len(y), several))
     if several and "lens" in known and draw(st.booleans()):
-        options["lens"] = draw(st.sampled_from(["top_label", cs.lenses.one_class(0), "class_wise"]))
+        options["lens"] = draw(st.sampled_from(["top_label", cs.lenses.one_class(0), "class_wise", "class_wise_max"]))
     if draw(st.integers(0, 9)) == 9 and known:
         options[draw(st.sampled_from(known))] = draw(HOSTILE)
     if name == "audit" and "groups" not in options:
@@ -209,7 +212,7 @@ OTHERS = {  # functions that take other arguments than rows: positional ones, an
                     {**QUICK, "test": st.just("ks"), "most": st.just(500), "width": st.just(0.9) | HOSTILE,
                      "of": st.sampled_from(["o/e", "ks"]) | HOSTILE}),
     "scorer": (lambda rows, **options: cs.scorer(**options)(FITTED, rows[1], rows[0]), [PAIR],
-               {"measure": st.sampled_from([*cs.MEASURES]) | HOSTILE, "lens": HOSTILE, "reduce": HOSTILE}),
+               {"measure": st.sampled_from([*cs.MEASURES]) | HOSTILE, "lens": HOSTILE}),
     "Monitor": (fed, [PAIR, PAIR], {"alpha": st.just(0.05) | HOSTILE, "arl": st.just(100) | HOSTILE}),
     "recalibration": (mapped, [PAIR | class_rows(), st.sampled_from(MAPS)], {}),
     "recalibration.choose": (lambda rows, **options: cs.recalibration.choose(rows[1], rows[0], **options), [PAIR],
@@ -249,7 +252,8 @@ def is_meant(warning):
 def arrays(call):
     """The bytes of all that a call is given."""
     _, arguments, options = call
-    return pickle.dumps((arguments, {name: value for name, value in options.items() if isinstance(value, np.ndarray)}))
+    rows = np.ndarray | cs.Clusters | cs.Judge
+    return pickle.dumps((arguments, {name: value for name, value in options.items() if isinstance(value, rows)}))
 
 
 def problems(call):

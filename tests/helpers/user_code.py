@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 import calibstat as cs
 from calibstat.inference.auditing.audit_results import Audit
-from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability
 from calibstat.classical.cox import CoxResult
@@ -37,17 +37,18 @@ def calls(y: Floats, p: Floats, prob: Floats, models: dict[str, Floats], mapping
     assert_type(cs.estimate([0, 1], [0.2, 0.7], measure="ece", n_bins=10), float)
     assert_type(cs.estimate(["no", "yes"], [0.2, 0.7], pos_label="yes"), float)
     assert_type(cs.estimate(y, prob, lens=cs.lenses.one_class(2)), float)
-    assert_type(cs.estimate(y, prob, lens="class_wise", reduce="max"), float)
+    assert_type(cs.estimate(y, prob, lens="class_wise_max"), float)
     assert_type(cs.estimate(y, models), cs.Answers[float])
     assert_type(cs.estimate(y, mapping)["a"], float)
     assert_type(cs.calibration_test(y, p, rng=1, sample_weight=p), CalibrationTestResult)
-    assert_type(cs.calibration_test(y, prob, lens="class_wise"), ClassWiseTestResult)
+    assert_type(cs.calibration_test(y, prob, lens="class_wise"), CalibrationTestResult)
     assert_type(cs.calibration_test(y, models), cs.Answers[CalibrationTestResult])
-    assert_type(cs.calibration_test(y, models, lens="class_wise"), cs.Answers[ClassWiseTestResult])
+    assert_type(cs.calibration_test(y, models, lens="class_wise"), cs.Answers[CalibrationTestResult])
     assert_type(cs.confidence_interval(y, p, measure=cs.measures.KS()), ConfidenceInterval)
     assert_type(cs.confidence_interval(y, models)["a"].low, float)
-    assert_type(cs.reliability(y, p), Reliability)
-    assert_type(cs.reliability(y, prob, lens="class_wise"), ClassWiseReliability)
+    diagram: Reliability = cs.reliability(y, p)
+    diagrams: ClassWiseReliability = cs.reliability(y, prob, lens="class_wise")
+    print(diagram.n, diagrams.names)
     assert_type(cs.audit(y, p, {"age": y}), Audit)
     assert_type(cs.audit(y, models, {"age": y}), cs.Answers[Audit])
     assert_type(cs.cox(y, p, held_out=True), CoxResult)

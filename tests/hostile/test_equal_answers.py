@@ -103,8 +103,9 @@ def test_the_order_of_rows_and_classes(rows, data):
     label, prob = rows
     order = np.array(data.draw(st.permutations(range(len(label)))))
     turned = np.array(data.draw(st.permutations(range(prob.shape[1]))))
-    for measure, lens in (("ece", "class_wise"), ("ks", "class_wise"), ("brier", "canonical"), ("skce", "canonical")):
-        given_lens = {"measure": measure, "lens": lens, "reduce": "mean" if lens == "class_wise" else None}
+    mean = "class_wise_mean"
+    for measure, lens in (("ece", mean), ("ks", mean), ("brier", "canonical"), ("skce", "canonical")):
+        given_lens = {"measure": measure, "lens": lens}
         one = cs.estimate(label, prob, **given_lens)
         assert cs.estimate(label[order], prob[order], **given_lens) == pytest.approx(one, rel=1e-9, abs=1e-12)
         moved = np.argsort(turned)[label]

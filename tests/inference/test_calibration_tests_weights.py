@@ -160,12 +160,13 @@ def test_classes_are_drawn_with_the_weights_of_their_rows():
     label = np.array([random.choice(3, p=row) for row in prob])
     w = random.lognormal(0, 1, 200)
     found = cs.calibration_test(label, prob, lens="class_wise", measure="ece", sample_weight=w, rng=1)
-    assert found.statistic == pytest.approx(cs.estimate(label, prob, lens="class_wise", sample_weight=w))
+    each = found.classes
+    assert each.statistic == pytest.approx(cs.estimate(label, prob, lens="class_wise", sample_weight=w))
     one = cs.calibration_test(label, prob, lens=cs.lenses.one_class(1), measure="ece", sample_weight=w, rng=1)
-    assert found.pvalue[1] == pytest.approx(one.pvalue, abs=0.1)  # other draws
+    assert each.pvalue[1] == pytest.approx(one.pvalue, abs=0.1)  # other draws
     assert found.effective_n == one.effective_n
     mean = cs.confidence_interval(label, prob, lens="class_wise_mean", method="percentile", sample_weight=w, rng=1)
-    assert mean.estimate == pytest.approx(found.statistic.mean())
+    assert mean.estimate == pytest.approx(each.statistic.mean())
     for question in (
         lambda: cs.confidence_interval(label, prob, measure="gce", lens="canonical", sample_weight=w),
         lambda: cs.calibration_test(label, prob, lens="canonical", sample_weight=w),

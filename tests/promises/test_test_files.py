@@ -78,6 +78,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_durations.py",
     "test_first_call.py",
     "test_first_use.py",
+    "test_front.py",
     "test_frozen_numbers.py",
     "test_inequalities_between_measures.py",
     "test_infinite_draws_give_no_nan.py",

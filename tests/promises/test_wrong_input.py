@@ -102,7 +102,6 @@ OPTIONS = {
     "pos_label": [FRAME, P, "Yes" * 1000, ["yes"], {"yes": 1}, 3],
     "measure": [FRAME, P, "e" * 1000, 3, len],
     "lens": [FRAME, P, "e" * 1000, 3, len],
-    "reduce": [FRAME, P, "e" * 1000, 3],
     "sample_weight": [FRAME, WORDS, -P, P[:-1]],
     "n_bins": [FRAME, P, "e" * 1000, 0.5],
     "cluster": [FRAME, P[:-1], "e" * 1000],

@@ -64,8 +64,8 @@ def test_the_default_stage_is_that_of_intervals():
         assert not np.array_equal(residuals.resampled(of, DRAWS), residuals.resampled(of, DRAWS, 1))
 
 
-@pytest.mark.parametrize("reduce", ["mean", "max"])
-def test_an_interval_over_classes_takes_less_than_twice_the_memory_of_the_matrix(reduce, monkeypatch):
+@pytest.mark.parametrize("lens", ["class_wise_mean", "class_wise_max"])
+def test_an_interval_over_classes_takes_less_than_twice_the_memory_of_the_matrix(lens, monkeypatch):
     """A copy in an order of its own, half of it for cells, which the test inside shares, and a block of resamples."""
     monkeypatch.setattr("calibstat.resampling.vector_sums.BLOCK", 8)
     monkeypatch.setattr("calibstat.resampling.threads.LARGEST_PIECE", 2**18)
@@ -73,7 +73,7 @@ def test_an_interval_over_classes_takes_less_than_twice_the_memory_of_the_matrix
     monkeypatch.setattr(ECE, "_class_cells", lambda *given: made.append(0) or make(*given))
     random = np.random.default_rng(1)
     prob, label = random.dirichlet(np.ones(100), 4000), random.integers(0, 100, 4000)
-    asked = {"lens": "class_wise", "reduce": reduce, "measure": "ece", "rng": 1, "n_resamples": 40}
+    asked = {"lens": lens, "measure": "ece", "rng": 1, "n_resamples": 40}
     cs.confidence_interval(label[:400], prob[:400], **asked)  # compiles
     made.clear()
     tracemalloc.start()

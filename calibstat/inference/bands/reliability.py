@@ -25,7 +25,7 @@ from calibstat.inference.bands.cell_limits import limits_of_distances
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
-from calibstat.inference.designs.clustered import independent
+from calibstat.inference.designs.design_of import independent
 from calibstat.inference.designs.independent import Independent
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.problems.binary_problem import BinaryProblem

@@ -16,7 +16,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
 from calibstat.in_order import first_smallest, smallest_first
 from calibstat.inference.choosing.condition import Condition
-from calibstat.inference.designs.clustered import independent
+from calibstat.inference.designs.design_of import independent
 from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.kinds.base import Measure

@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from calibstat.data.checked_rows import Data
 from calibstat.data.clusters import clusters_in_words
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.designs.design import NO_STUDY, HowToTest
@@ -78,8 +77,3 @@ class Clustered(Independent):
 
     def sampled(self, problem: Problem) -> str:
         return clusters_in_words(self.units, problem.weight)
-
-
-def independent(data: Data) -> Independent:
-    """Return the design of rows with an outcome each, by one model: independent rows or clusters."""
-    return Independent(data) if data.unit is None else Clustered(data)

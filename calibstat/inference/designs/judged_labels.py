@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -11,8 +12,8 @@ from calibstat.data.checked_rows import Models, models_of
 from calibstat.data.judged_rows import JudgedColumns
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
-from calibstat.inference.designs.clustered import independent
 from calibstat.inference.designs.design import NO_STUDY, Design, HowToTest
+from calibstat.inference.designs.independent import Independent
 from calibstat.inference.designs.judged.guided_test import DIRECTION, NOISE, guided_test
 from calibstat.inference.designs.judged.judged_in_order import cannot_be_seen, judged_models, judged_rows
 from calibstat.inference.designs.judged.rectified_interval import METHOD, judged_problem, rectified_interval
@@ -21,8 +22,17 @@ from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws
 
 
+@dataclass(frozen=True, eq=False)
 class Judged(Design):
-    """The labelled rows are a random subset of all, or were drawn with known chances; rows may be in clusters too."""
+    """The labelled rows are a random subset of all, or were drawn with known chances; rows may be in clusters too.
+
+    Attributes
+    ----------
+    alone : Independent
+        The design of the labelled rows alone.
+    """
+
+    alone: Independent
 
     word = "judge"
     refuses = MappingProxyType(
@@ -69,7 +79,7 @@ class Judged(Design):
     def introduced(self, rows: str) -> str:
         """Return a sentence about labelled rows, and what is of all rows."""
         *most, last = self.sections.with_judge
-        alone = independent(self.data).introduced(rows)
+        alone = self.alone.introduced(rows)
         return (
             f"{self.n:,} rows with a judge's answers, {self.data.n:,} of them labelled. Intervals of {', '.join(most)} "
             f"and {last} take the judge; all else is of the labelled rows alone: {alone}"
@@ -84,5 +94,5 @@ class Judged(Design):
 
     def interval(self, asked: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         rows = judged_rows(self.data)
-        labels_only = independent(rows.data).interval_of(judged_problem(rows, asked), "honest", confidence_level, draws)
+        labels_only = replace(self.alone, data=rows.data).interval_of(judged_problem(rows, asked), "honest", confidence_level, draws)
         return rectified_interval(rows, asked, labels_only, confidence_level, draws)

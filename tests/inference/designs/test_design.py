@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.inference.designs.clustered import Clustered, independent
+from calibstat.inference.designs.clustered import Clustered
 from calibstat.inference.designs.cross_validated import CrossValidated
 from calibstat.inference.designs.design import Design, HowToTest
-from calibstat.inference.designs.design_of import design_of
+from calibstat.inference.designs.design_of import design_of, independent
 from calibstat.inference.designs.independent import Independent, need_method
 from calibstat.inference.designs.judged_labels import Judged
 from calibstat.inference.honest_ends import NoInterval

@@ -37,7 +37,7 @@ def described(
     return rows, place, lens, power
 
 
-@question("samples", because="samples of different rows have no folds")
+@question(because="samples of different rows have no folds")
 def plain(rows: cs.Data, /, **about: Unpack[AboutRows]) -> str:
     """Return the counts of rows."""
     return rows.counts
@@ -88,6 +88,8 @@ def test_a_question_of_all_gets_all_models_at_once():
     assert [each.n for each in samples.values()] == [120, 60]
     with pytest.raises(ValueError, match="the same rows for all models with cluster=, found samples of different rows"):
         of_all({"a": (Y, P)}, groups=1, cluster=UNIT)
+    with pytest.raises(ValueError, match=r"expected samples, a mapping from name to \(y_true, y_prob\), found list"):
+        of_all([0, 1])
 
 
 def test_arguments_by_place_follow_the_predictions():

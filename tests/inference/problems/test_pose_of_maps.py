@@ -1,5 +1,7 @@
 """Tests of a calibration map: draws against slow ones, level, power on both sides, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,7 +9,14 @@ from scipy.special import expit, logit
 
 import calibstat as cs
 
-LENSES = [None, "canonical", "class_wise", cs.lenses.one_class(1), cs.lenses.top_k(1), cs.lenses.groups([[0, 2], [1]])]
+LENSES = [
+    None,
+    "canonical",
+    "class_wise_mean",
+    cs.lenses.one_class(1),
+    cs.lenses.top_k(1),
+    cs.lenses.groups([[0, 2], [1]]),
+]
 Y, P = cs.generators.temperature(2).sample(150, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.6, 0.5, 0.4), temperature=2).sample(120, rng=2)
 WEIGHT = np.random.default_rng(3).random(150) + 0.2
@@ -120,7 +129,7 @@ def test_what_is_said():
     assert "no evidence against the function curve in this test: p =" in str(right)
     classes = cs.calibration_test(LABEL, PROB, null=swaps, lens="class_wise", rng=1)
     assert "the function swaps for" in classes.answer
-    assert "the function swaps" in classes.overall.answer
+    assert "the function swaps" in replace(classes, classes=None).answer
 
 
 def test_it_stops_early_in_both_tails():
@@ -136,16 +145,15 @@ def test_it_stops_early_in_both_tails():
     ("beside", "message"),
     [
         ({"resample": "both"}, "expected no resample='both' with null=, found one: outcomes alone are drawn"),
-        (
-            {"cluster": np.arange(150) // 3},
-            "expected rows without cluster= beside null=, because how outcomes of a cluster",
-        ),
-        ({"folds": np.arange(150) % 3}, "expected rows without folds= beside null=, because each fold has a model"),
+        ({"cluster": np.arange(150) // 3}, "without cluster= beside null=, because how outcomes of a cluster depend"),
+        ({"folds": np.arange(150) % 3}, "without folds= beside null=, because each fold has a model of its own; found"),
+        ({"judge": cs.Judge(P)}, "without judge= beside null=, because the judge is about deviations from the pred"),
     ],
 )
 def test_what_goes_with_no_map(beside, message):
+    few = np.where(np.arange(150) % 2, Y, np.nan)
     with pytest.raises(ValueError, match=message):
-        cs.calibration_test(Y, P, null=halved, **beside)
+        cs.calibration_test(few if "judge" in beside else Y, P, null=halved, **beside)
 
 
 @pytest.mark.parametrize("statistic", ["block", "linear"])

@@ -53,8 +53,8 @@ def test_a_calibrated_model_is_rejected_as_seldom_as_is_studied(measure, ties):
     rejected = 0
     for seed in range(120):
         y, p, f = data(seed, ties=ties)
-        asked = {"measure": measure, "use": "noise", "blind": True, "n_resamples": 99, "rng": seed}
-        rejected += cs.calibration_test(y, p, judge=cs.Judge(f), **asked).pvalue <= 0.1
+        asked = {"measure": measure, "method": "noise", "n_resamples": 99, "rng": seed}
+        rejected += cs.calibration_test(y, p, judge=cs.Judge(f, blind=True), **asked).pvalue <= 0.1
     assert rejected <= most_rejections(0.12, 120, 1e-4)
 
 
