@@ -44,6 +44,7 @@ def check(
         from calibstat.inference.designs.design_of import design_of
         from calibstat.inference.power.detectable_effect import detectable_effect
         from calibstat.output import wording as words
+        from calibstat.reporting.report_measures import beside
 
         data, rows, how = read_with_columns(file, label, prob, reading, columns)
         design = design_of(rows)
@@ -62,8 +63,9 @@ def check(
         sizes = [each for each in of_measures if not each.bound.info.for_tests_only]
         parts += [findings.say_together(of_measures)] if len(of_measures) > 1 else []
         for each in whole:
-            asked = partial(detectable_effect, rows, **seen.settings(each.bound.name), rng=0, n_jobs=-1)
-            effect = cache(asked) if design.sections.has_detectable_effect else None
+            asked = seen.settings(each.bound.name)
+            ask = partial(detectable_effect, rows.through(asked["lens"]), **beside(asked), rng=0, n_jobs=-1)
+            effect = cache(ask) if design.sections.has_detectable_effect else None
             answer, rest = findings.say_whole(each.test, effect)
             results |= {} if effect is None else {"detectable_effect": effect}
             parts += answer

@@ -342,7 +342,7 @@ class _Asked:
     def command(self) -> str:
         """The call, data by their names."""
         words = ["by"] if self.by is not None else []
-        words += sorted(self.rows.words)
+        words += sorted({*self.rows.words} - {"lens"})  # which is written as it is, below
         given = ["y_true", "y_prob", *(f"{word}={WRITTEN.get(word, word)}" for word in words)]
         given += [f"{name}={each!r}" for name, each in self.given.items() if name != "by"]
         given += (
