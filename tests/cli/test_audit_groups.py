@@ -41,8 +41,8 @@ def test_an_audit_says_and_writes_what_the_function_says(file, people, tmp_path)
     text = said("audit", file, *COLUMNS, "--by", "age", "--by", "sex", "--out", out, "--rng", 3, "--shape",
                 "--min-rows", 50, "--quantiles", 3, "--depth", 1, "--n-resamples", 99, "--level", 0.9,
                 "--verbose")  # fmt: skip
-    found = cs.audit(people.y, people.p, people[["age", "sex"]], rng=3, shape=True, min_rows=50, n_quantiles=3, depth=1,
-                     n_resamples=99, confidence_level=0.9)  # fmt: skip
+    groups = cs.Groups(people[["age", "sex"]], depth=1, min_rows=50, n_quantiles=3)
+    found = cs.audit(people.y, people.p, groups, rng=3, shape=True, n_resamples=99, confidence_level=0.9)
     parts = [found.groups, "600 rows, 6 groups", found.promise, found.null_hypothesis]
     assert all(plain_text(part) in text for part in parts)
     assert "600 rows, 6 groups by age, sex, event: outcome 1." in text
