@@ -114,6 +114,12 @@ def _by_other_methods(kinds: Kinds) -> Iterator[Question]:
     """Ask by measures with other options, by every kind of band, and of classes in clusters."""
     for name, option in OPTIONS:
         yield f"another {name}", _call(cs.calibration_test, *kinds["rows"][0], measure=name, **option, **FEW)
+    for shape in ("nondecreasing", cs.Variation(0.5), cs.Slope(1.0)):
+        of_shape = _call(cs.confidence_interval, *kinds["rows"][0], measure="l1", shape=shape, **FEW)
+        yield f"confidence_interval of l1, {shape}", of_shape
+    y, p = kinds["tied rows"][0]
+    judged = cs.Data(np.where(np.arange(y.size) % 2, y, np.nan), p, judge=cs.Judge(0.8 * y + 0.1))
+    yield "confidence_interval with a judge", _call(cs.confidence_interval, judged, **FEW)
     for band in ("consistency", "pointwise_consistency", "confidence", "monotone"):
         for kind in ("rows", "rows with weights", "classes"):
             rows, about = kinds[kind]
