@@ -17,7 +17,7 @@ from calibstat.data.clusters import UNSEEN, Clusters, as_clusters
 from calibstat.data.engines.counted_rows import CountedRows, counted_rows
 from calibstat.data.folds_of_rows import ONE_EVENT, columns_of_folds, need_clusters_in_folds, numbered_folds
 from calibstat.data.judged_rows import Judge, JudgedColumns, filled
-from calibstat.data.labels import check_row_names, labels_or_positive
+from calibstat.data.labels import any_outcomes, check_row_names, labels_or_positive
 from calibstat.data.lenses import AnyLens, Lens, OfEachClass, find_lens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
 from calibstat.data.named_lens import EVENT
@@ -361,18 +361,19 @@ class Data:
         return f"Data({self.counts})"
 
 
-def data_of_predictions(p: Any, **about: Any) -> Data:
+def data_of_predictions(p: Any, *, labels: ArrayLike | None = None, pos_label: object = None, **about: Any) -> Data:
     """Return the data of predictions without outcomes, for questions in which these decide nothing.
 
-    Outcomes of a `Sample` are never looked at.
+    Outcomes of a `Sample` are never looked at. Labels are checked as beside outcomes.
     """
+    names = labels_or_positive(labels, pos_label)
     if isinstance(p, Sample):  # `zeros_like` takes memory even if only read
-        rows = Data(Sample(p.value, p.count, np.zeros(p.count.size), p.kind), **about)
+        rows = Data(Sample(p.value, p.count, np.zeros(p.count.size), p.kind), labels=names, **about)
     else:
         predicted = as_array(p, "the predictions")
         if predicted.ndim not in (1, 2):
             raise ValueError(f"expected predictions of shape (n,) or (n, K), found shape {predicted.shape}")
-        rows = Data(np.zeros(len(predicted), np.int64), predicted, **about)
+        rows = Data(any_outcomes(len(predicted), names), predicted, labels=names, **about)
     rows.has_outcomes = False
     return rows
 

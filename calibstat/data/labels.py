@@ -34,6 +34,15 @@ def labels_or_positive(labels: OutcomeNames, pos_label: object) -> Any:
     return Positive(pos_label)
 
 
+def any_outcomes(n: int, labels: OutcomeNames) -> np.ndarray:
+    """Return outcomes of n rows that these names allow, for questions in which outcomes decide nothing."""
+    if labels is None:
+        return np.zeros(n, np.int64)
+    outcomes = np.empty(n, object)
+    outcomes.fill(labels.label if isinstance(labels, Positive) else (_as_list(labels) or [0])[0])
+    return outcomes
+
+
 def with_labels(y: np.ndarray, y_prob: Any, labels: OutcomeNames) -> tuple[Any, list[Any] | None]:
     """Return the predictions with their columns in the order of the labels, and the labels; None for numbers from 0.
 

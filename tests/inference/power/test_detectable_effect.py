@@ -132,6 +132,26 @@ def test_outcomes_decide_nothing():
         cs.detectable_effect(y + 0.5, p, **asked)
 
 
+def test_predictions_alone_may_have_labels_and_weights_too():
+    y, p = cs.generators.temperature(1.5).sample(300, rng=1)
+    prob, asked = np.stack([1 - p, p / 2, p / 2], axis=1), {"measure": "ks", "n_resamples": 99, "rng": 0}
+    for predicted, names in ((p, {"labels": ("no", "yes")}), (p, {"pos_label": "yes"}), (prob, {"labels": "abc"})):
+        found = cs.detectable_effect(predicted, **asked).to_dict()
+        assert cs.detectable_effect(predicted, **names, **asked).to_dict() == found
+    weight = np.arange(300) % 3.0
+    beside = cs.detectable_effect(y, p, sample_weight=weight, **asked)
+    assert cs.detectable_effect(p, sample_weight=weight, **asked).to_dict() == beside.to_dict()
+    for wrong, match in (
+        ({"labels": ("a", "b")}, "expected 3 different labels, one for each column, found 2"),
+        ({"labels": 5}, "expected labels, a sequence of names, found 5"),
+        ({"labels": "abc", "pos_label": "a"}, "expected labels or pos_label, found both"),
+        ({"pos_label": ["a", "b"]}, "expected pos_label, one of the outcomes"),
+        ({"cluster": np.arange(300)}, "expected rows without cluster= for detectable_effect"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            cs.detectable_effect(prob, **wrong, **asked)
+
+
 @pytest.mark.parametrize("measure", ["ece", "brier"])
 def test_of_classes_by_themselves_it_is_that_of_the_mean(measure):
     random = np.random.default_rng(3)
