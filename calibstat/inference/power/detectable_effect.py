@@ -10,15 +10,14 @@ import numpy as np
 
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import check_level, check_whole
-from calibstat.data.lenses import AnyLens, class_wise
+from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.digits import settled
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.power.alternatives import FAMILIES, Family, find_families
-from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest
+from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, one_number
 from calibstat.inference.power.grouped_predictions import with_few_values
 from calibstat.inference.power.power_search import PowerPoint, solve_power
-from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
@@ -160,10 +159,7 @@ def detectable_effect(
     searched, is behind the page on planning. Cost: `n_resamples` + 6 `n_datasets` draws for each family. More than 8192
     distinct predictions of one outcome, or 256 for the omnibus statistic, are taken in groups of close ones.
     """
-    asked = find_measure(measure, options)
-    problem = problem_of(rows, asked)
-    if not problem.is_one_number:
-        problem = problem_of(rows.through(class_wise.mean), asked)
+    problem = one_number(rows, find_measure(measure, options))
     problem = problem.canonical("detectable_effect") if rows.has_outcomes else problem
     return effects(problem, families, power, level, n_resamples, n_datasets, rng, n_jobs)
 

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import data_of_predictions
+from calibstat.data.checked_rows import Data, data_of_predictions
 from calibstat.data.lenses import AnyLens, class_wise
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.predictions import Predictions
@@ -35,13 +34,16 @@ def pose_predictions(
     options: Mapping[str, Any],
     *,
     lens: AnyLens = None,
-    sample_weight: ArrayLike | None = None,
 ) -> Problem:
     """Pose the problem of predictions without outcomes; outcomes of a `Sample` or `Predictions` are never looked at."""
     p = p.prob if isinstance(p, Predictions) else p
-    rows = data_of_predictions(p, lens=lens, sample_weight=sample_weight)
-    problem = problem_of(rows, find_measure(measure, options))
-    return problem if problem.is_one_number else problem_of(rows.through(class_wise.mean), problem.measure)
+    return one_number(data_of_predictions(p, lens=lens), find_measure(measure, options))
+
+
+def one_number(rows: Data, asked: Measure) -> Problem:
+    """Pose the problem of a measure; of a number for each class that of their mean."""
+    problem = problem_of(rows, asked)
+    return problem if problem.is_one_number else problem_of(rows.through(class_wise.mean), asked)
 
 
 @dataclass(frozen=True)

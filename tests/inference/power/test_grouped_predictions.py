@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.inference.power.fixed_tests import pose_predictions
+from calibstat.data.checked_rows import data_of_predictions
+from calibstat.inference.power.fixed_tests import one_number, pose_predictions
 from calibstat.inference.power.grouped_predictions import grouped, with_few_values
 from calibstat.measures.kinds.base import Measure
 
@@ -68,7 +69,7 @@ def test_few_predictions_weights_and_classes_stay_as_they_are(monkeypatch):
     assert with_few_values(few) is few
     monkeypatch.setattr(Measure, "most_values", 10)
     assert with_few_values(few).data.predicted.size <= 12
-    weighted = pose_predictions(p, "ks", {}, sample_weight=random.random(300))
+    weighted = one_number(data_of_predictions(p, sample_weight=random.random(300)), cs.measures.KS())
     assert with_few_values(weighted) is weighted
     classes = pose_predictions(random.dirichlet([1, 1, 1], 300), "brier", {}, lens="canonical")
     assert with_few_values(classes) is classes
