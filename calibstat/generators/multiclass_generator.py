@@ -58,16 +58,17 @@ class MulticlassGenerator(Simulator):
             A name in `calibstat.MEASURES`, or a measure itself.
         lens : str or Lens, optional
             A name in `calibstat.LENSES`, or one made by `calibstat.lenses`; by default "top_label" for binary
-            measures and "canonical" for multiclass ones.
+            measures and "canonical" for multiclass ones. "class_wise_mean" and "class_wise_max" are the mean and the
+            largest of the K values of "class_wise".
         **options
             Options of the measure.
 
         Returns
         -------
         float
-            Or an array of K values, one for each class, through "class_wise". Through a lens of
-            several classes, `brier` is the mean squared distance of prediction and one-hot class, and `log_loss` the
-            mean of -log of the predicted probability of the class.
+            Or an array of K values, one for each class, through "class_wise". Through a lens of several classes,
+            `brier` is the mean squared distance of prediction and one-hot class, and `log_loss` the mean of -log of the
+            predicted probability of the class.
 
         Raises
         ------
@@ -96,9 +97,9 @@ class MulticlassGenerator(Simulator):
         if isinstance(through, Lens):
             return cast("NumberOrNumbers", self._truth(through, found))
         values = np.array([self._truth(one_class(k), found) for k in range(self.n_classes)])
-        one_number = {None: lambda: values, "mean": lambda: float(values.mean()), "max": lambda: float(values.max())}
-        truth = one_number[through.reduce]()
-        return cast("NumberOrNumbers", truth)
+        if through.reduce is None:
+            return cast("NumberOrNumbers", values)
+        return cast("NumberOrNumbers", float(values.max() if through.reduce == "max" else values.mean()))
 
     def conditional(self, p: ArrayLike) -> np.ndarray:
         """Return the calibration function, the probabilities of the classes given the prediction.
