@@ -32,8 +32,7 @@ class TemperatureScaling(Recalibrator):
         The measure that T minimises on the calibration rows, a name in `calibstat.MEASURES`. "log_loss" without options
         is the mean negative logarithm of the probability of the observed class.
     options : mapping, optional
-        Further keywords of `calibstat.estimate`, such as ``{"n_bins": 10}`` or ``{"lens": "class_wise", "reduce":
-        "mean"}``.
+        Further keywords of `calibstat.estimate`, such as ``{"n_bins": 10}`` or ``{"lens": "class_wise_mean"}``.
     search : {"local", "global"}
         Which minimum of an objective other than "log_loss" is taken: in the valley in which T = 1 lies, or the
         smallest between .01 and 100.

@@ -112,22 +112,19 @@ def test_every_lens_and_every_test_is_in_the_grid():
             for name, options in grid["measures"].values():
                 lens = str(options["lens"]).split("(")[0]
                 seen.setdefault(lens, set()).add(name)
-                if lens == "class_wise":
-                    seen.setdefault(f"{lens}, {options.get('reduce', 'each')}", set()).add(name)
-    assert set(seen) - {"class_wise, each", "class_wise, mean", "class_wise, max"} == {
-        "top_label", "one_class", "class_wise", "groups", "top_k", "canonical"
-    }  # fmt: skip
+    of_each_class = ["class_wise", "class_wise_mean", "class_wise_max"]
+    assert set(seen) == {"top_label", "one_class", "groups", "top_k", "canonical", *of_each_class}
     assert {"ece", "ks", "kernel_ce", "mcb", "brier", "smooth_ece"} <= seen["top_label"]
     assert {"canonical_ce", "skce", "gce", "brier", "log_loss"} <= seen["canonical"]
-    for reduced in ("each", "mean", "max"):
-        assert {"ece", "ks", "brier"} <= seen[f"class_wise, {reduced}"]
+    for lens in of_each_class:
+        assert {"ece", "ks", "brier"} <= seen[lens]
 
 
 def test_a_test_of_each_class_can_reject():
     """Its smallest p-value, times the classes, is at most the level; 99 resamples of 10 classes could never reject."""
     for grid in STUDY.grids(False):
         for name, options in grid["measures"].values():
-            if str(options["lens"]) == "class_wise" and "reduce" not in options:
+            if str(options["lens"]) == "class_wise":
                 tails = 2 if name == "brier" else 1
                 for generator in grid["generators"].values():
                     assert tails * generator.n_classes / (grid["n_resamples"] + 1) <= classes.LEVEL + 1e-12
