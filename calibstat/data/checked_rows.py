@@ -222,9 +222,9 @@ class Data:
         labels: ArrayLike | None = None,
         pos_label: object = None,
     ) -> None:
-        self.unseen = UNSEEN[0]
-        if isinstance(cluster, Clusters):
-            cluster, self.unseen = cluster.labels, cluster.unseen
+        clusters = cluster if isinstance(cluster, Clusters) else None
+        self.unseen = UNSEEN[0] if clusters is None else clusters.unseen
+        cluster = cluster if clusters is None else clusters.labels
         for name, given in (("sample_weight", sample_weight), ("cluster", cluster), ("folds", folds)):
             if given is not None:
                 check_row_names(y_true, given, ("y_true", name))

@@ -23,7 +23,8 @@ class Clusters:
         The cluster of each row (a patient, a day), as it may also be given alone.
     unseen : {"clusters", "rows"}
         Whether what the sample lacks may be whole clusters, the default, or rows alone. "rows" finds more where
-        clusters are few, and assumes that kinds of clusters that were not observed do not matter.
+        clusters are few, and assumes that kinds of clusters that were not observed do not matter. It is of `compare` by
+        ``kernel_ce_squared`` alone: all other answers allow for whole clusters, whatever is said here.
 
     Raises
     ------

@@ -39,7 +39,7 @@ from calibstat.resampling.sources import (
 from calibstat.resampling.vector_sums import labels_of_vectors
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
-Driver = Callable[[Any, Any, Any, Draws, int], np.ndarray]
+Driver = Callable[..., np.ndarray]  # of a source, a scheme, a statistic, draws, and a stage
 DRIVERS: dict[tuple[type, type], Driver] = {
     (Sample, Labels): labels_of_sample,
     (InOnePass, Labels): labels_in_one_pass,

@@ -94,5 +94,6 @@ class Judged(Design):
 
     def interval(self, asked: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         rows = judged_rows(self.data)
-        labels_only = replace(self.alone, data=rows.data).interval_of(judged_problem(rows, asked), "honest", confidence_level, draws)
+        problem = judged_problem(rows, asked)
+        labels_only = replace(self.alone, data=rows.data).interval_of(problem, "honest", confidence_level, draws)
         return rectified_interval(rows, asked, labels_only, confidence_level, draws)

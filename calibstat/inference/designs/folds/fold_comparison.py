@@ -71,16 +71,16 @@ class CrossValidatedModels(SeveralModels):
 
     def note(self, compared: ComparedModels, how: HowToCompare, rows: Rows) -> str:
         """Say how the variance of a difference was found, and what the interval does not allow for."""
-        how = (
+        said = (
             "Of one repeat the variance within folds is doubled, the most that it can be where training rows count one "
             "by one. Three repeats, folds and predictions of shape (n, 3), mostly give a shorter interval."
         )
         if len(self.folds) > 1:
-            how = (
+            said = (
                 f"The variance is that within folds, and {self.n_folds} times that between {len(self.folds)} repeats. "
                 "Differences of Brier scores were studied."
             )
-        return f"{how} {NOT_ALLOWED}"
+        return f"{said} {NOT_ALLOWED}"
 
 
 @dataclass(frozen=True, eq=False)
