@@ -130,7 +130,7 @@ def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[s
         if given is not None and word not in function.takes and word in TAKERS:
             raise _not_taken(function, word)
     if not isinstance(y_true, Data | Models):
-        if "samples" in function.takes and y_prob is None and isinstance(y_true, Mapping):
+        if "samples" in function.takes and y_prob is None:
             return Samples(y_true, lens=lens, **about)
         if "predictions" in function.takes and y_prob is None and not isinstance(y_true, Predictions):
             return Data.of_predictions(y_true, lens=lens, **about)

@@ -146,7 +146,7 @@ class SeveralModels(ABC):
 
 
 def posed(data: Data, asked: Measure) -> Problem:
-    """Pose the problem of a measure and rows, which are no summary."""
+    """Pose the problem of a measure and rows; raise if they are a summary."""
     problem = problem_of(data, asked)
     problem.data.check_rows()
     return problem
