@@ -10,8 +10,8 @@ RESULTS = {  # by name: the calls that return it, and how to read it
     ),
     "ClassTests": (
         "calibration_test",
-        'The field `classes` of a test with `lens="class_wise"`. `pvalue_holm` is adjusted for the number of classes: a '
-        "class with a value of at most 0.05 is predicted wrongly. The test itself is of all classes together.",
+        'The field `classes` of a test with `lens="class_wise"`. `pvalue_holm` is adjusted for the number of classes: '
+        "a class with a value of at most 0.05 is predicted wrongly. The test itself is of all classes together.",
     ),
     "Rows": (
         "calibration_test, confidence_interval, compare",
@@ -22,6 +22,10 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "The field `rows` of a result, with `cluster=`: how many clusters, and how many of equal size say as much.",
     ),
     "Folds": ("compare", "The field `rows` of a comparison, with `folds=`."),
+    "LabelledRows": (
+        "confidence_interval",
+        "The fields that `GuidedRows`, `RectifiedLabels` and `ComparedLabels` have in common.",
+    ),
     "TestedFolds": (
         "calibration_test",
         "The field `rows` of a test, with `folds=`. `pvalue_by_theorem` is valid for any learner; the p-value of the "

@@ -47,7 +47,7 @@ MADE = {
     "FlexibleCurve": lambda: made("Validation").flexible,
     "GroupingLoss": lambda: cs.grouping_loss(GaussianNB(), P[:, None], Y, P, cv=2, rng=1),
     "GuidedRows": lambda: cs.calibration_test(LABELLED, ASKED_P, judge=cs.Judge(JUDGE, blind=True), **FEW).rows,
-    "JudgedComparison": lambda: cs.compare(LABELLED, {"a": ASKED_P, "b": ASKED_P**2}, judge=cs.Judge(JUDGE), **FEW),
+    "ComparedLabels": lambda: cs.compare(LABELLED, {"a": ASKED_P, "b": ASKED_P**2}, judge=cs.Judge(JUDGE), **FEW).rows,
     "ModelsOfFolds": lambda: cs.confidence_interval(Y, P, folds=np.arange(60) % 3, **FEW).rows,
     "RectifiedLabels": lambda: cs.confidence_interval(LABELLED, ASKED_P, judge=cs.Judge(JUDGE), **FEW).rows,
     "Rows": lambda: made("CalibrationTestResult").rows,

@@ -255,23 +255,6 @@ class Data:
         if cluster is not None:
             self.take_clusters(as_clusters(cluster, self.n))
 
-    @classmethod
-    def of_predictions(cls, p: Any, **about: Any) -> Data:
-        """Return the data of predictions without outcomes, for questions in which these decide nothing.
-
-        Outcomes of a `Sample` are never looked at.
-        """
-        if isinstance(p, Sample):
-            outcomes, p = Sample(p.value, p.count, np.zeros(p.count.size), p.kind), None
-        else:
-            p = as_array(p, "the predictions")
-            if p.ndim not in (1, 2):
-                raise ValueError(f"expected predictions of shape (n,) or (n, K), found shape {p.shape}")
-            outcomes = np.zeros(len(p), np.int64)
-        rows = cls(outcomes, p, **about)
-        rows.has_outcomes = False
-        return rows
-
     def take_clusters(self, unit: np.ndarray) -> None:
         """Take rows as of clusters, which are numbered from 0; raise if folds tear them."""
         need_clusters_in_folds([each.fold for each in self.repeats if each.fold is not None], unit)
@@ -376,6 +359,22 @@ class Data:
 
     def __repr__(self) -> str:
         return f"Data({self.counts})"
+
+
+def data_of_predictions(p: Any, **about: Any) -> Data:
+    """Return the data of predictions without outcomes, for questions in which these decide nothing.
+
+    Outcomes of a `Sample` are never looked at.
+    """
+    if isinstance(p, Sample):  # `zeros_like` takes memory even if only read
+        rows = Data(Sample(p.value, p.count, np.zeros(p.count.size), p.kind), **about)
+    else:
+        predicted = as_array(p, "the predictions")
+        if predicted.ndim not in (1, 2):
+            raise ValueError(f"expected predictions of shape (n,) or (n, K), found shape {predicted.shape}")
+        rows = Data(np.zeros(len(predicted), np.int64), predicted, **about)
+    rows.has_outcomes = False
+    return rows
 
 
 def need_nothing_beside_judge(given: Mapping[str, object]) -> None:

@@ -133,7 +133,7 @@ def test_samples_and_predictions_are_data(form):
         (lambda data: cs.calibration_test(data, cluster=CLUSTER), "found cluster="),
         (lambda data: cs.cox(data, labels=[0, 1], held_out=True), "found labels="),
         (lambda data: cs.report(data, pos_label=1), "found pos_label="),
-        (lambda data: cs.compare(data), "expected y_prob, a mapping from name to predictions .*, found Data"),
+        (lambda data: cs.compare(data), "expected y_prob, a mapping from name .*, found those of one model"),
         (lambda data: cs.summarize(cs.Models(Y, TWO), TWO), "expected cs.Models alone, found y_prob="),
         (lambda data: cs.cox(cs.Data(Y, P, sample_weight=W)), "expected rows without sample_weight= for cox"),
         (lambda data: cs.cox(cs.Data(Y, P, cluster=CLUSTER)), "expected rows without cluster= for cox"),

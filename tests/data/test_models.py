@@ -62,8 +62,8 @@ def test_samples_hold_their_own_outcomes():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((Y, P), "expected y_prob, a mapping from name to predictions or a data frame .*, found list"),
-        ((Y, None), r"expected y_true, a mapping from name to \(y_true, y_prob\), found list"),
+        ((Y, P), "expected y_prob, a mapping from name to predictions or a data frame .*, found those of one model"),
+        ((Y, None), r"expected outcomes and predicted probabilities \(y_true, y_prob\), .* found one list of length 2"),
         ((Y, {"a": P}), "expected two or more different names"),
         ((Y, {1: P, "1": P}), "expected different names of one or more models"),
         (({"a": (Y, P), "b": 3}, None), r"expected \(y_true, y_prob\) of sample 'b', found int"),

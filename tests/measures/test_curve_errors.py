@@ -108,9 +108,9 @@ def test_diagrams_and_reports_state_it_beside_the_binned_error():
 
 def test_diagrams_and_reports_refuse_rows_that_it_does_not_take():
     for question in (cs.reliability, cs.report):
-        with pytest.raises(ValueError, match="expected independent rows of equal weight"):
+        with pytest.raises(ValueError, match=r"of equal weight|rows that count equally"):
             question(Y, P, shape="nondecreasing", sample_weight=np.linspace(1, 2, 600))
-        with pytest.raises(ValueError, match="expected independent rows of equal weight"):
+        with pytest.raises(ValueError, match=r"of equal weight|independent"):
             question(Y, P, shape="nondecreasing", cluster=np.arange(600) // 3)
     y, p = cs.generators.dirichlet([1.0, 1.0, 1.0]).sample(60, rng=1)
     for question in (cs.reliability, cs.report):

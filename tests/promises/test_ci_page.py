@@ -23,7 +23,7 @@ USE = yaml.safe_load(re.search(r"```yaml\n(- uses: .*?)```", PAGE, flags=re.DOTA
 RECIPES = {
     name: f"import {name}\n{rest}" for name, rest in re.findall(r"```python\nimport (\w+)\n(.*?)```", PAGE, re.S)
 }
-SCALARS = re.compile(r"^(?:metrics/|wandb: +)ece\.(\w+) (-?[\d.]+)$", flags=re.MULTILINE)
+SCALARS = re.compile(r"^(?:metrics/|wandb: +)ece\.([\w.]+) (-?[\d.]+)$", flags=re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

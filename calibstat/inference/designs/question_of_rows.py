@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers
-from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel, Outcomes, Samples, named
+from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel, Outcomes, Samples, data_of_predictions, named
 from calibstat.data.checks import UnknownOption, arguments_of, short, unknown_argument
 from calibstat.data.models import Predicted, named_models
 from calibstat.data.predictions import Predictions
@@ -133,7 +133,7 @@ def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[s
         if "samples" in function.takes and y_prob is None:
             return Samples(y_true, lens=lens, **about)
         if "predictions" in function.takes and y_prob is None and not isinstance(y_true, Predictions):
-            return Data.of_predictions(y_true, lens=lens, **about)
+            return data_of_predictions(y_true, lens=lens, **about)
         is_one = isinstance(y_prob, np.ndarray) or named_models(y_prob) is None  # an array is of one, and most give it
         make: Callable[..., Data | Models] = Data if is_one else Models
         return make(y_true, y_prob, lens=lens, **about)

@@ -30,7 +30,7 @@ SQUARES: Mapping[str, Any] = MappingProxyType({"measure": "kernel_ce_squared", "
 
 @dataclass(frozen=True)
 class HowToCompare:
-    """How models are to be compared: `method` is one of the design's, and `pairs` are of its models, by numbers."""
+    """The way to compare models: `method` is one of the design's, and `pairs` are of its models, by numbers."""
 
     method: str
     pairs: Pairs
@@ -146,7 +146,7 @@ class SeveralModels(ABC):
 
 
 def posed(data: Data, asked: Measure) -> Problem:
-    """Pose the problem of a measure and rows; raise if they are a summary."""
+    """Return the problem of a measure on the rows of a model; raise if they are a summary."""
     problem = problem_of(data, asked)
     problem.data.check_rows()
     return problem

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import Data
+from calibstat.data.checked_rows import data_of_predictions
 from calibstat.data.lenses import AnyLens, class_wise
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.predictions import Predictions
@@ -39,7 +39,7 @@ def pose_predictions(
 ) -> Problem:
     """Pose the problem of predictions without outcomes; outcomes of a `Sample` or `Predictions` are never looked at."""
     p = p.prob if isinstance(p, Predictions) else p
-    rows = Data.of_predictions(p, lens=lens, sample_weight=sample_weight)
+    rows = data_of_predictions(p, lens=lens, sample_weight=sample_weight)
     problem = problem_of(rows, find_measure(measure, options))
     return problem if problem.is_one_number else problem_of(rows.through(class_wise.mean), problem.measure)
 

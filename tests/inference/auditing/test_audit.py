@@ -247,7 +247,7 @@ def test_lenses():
         ([0, 1, 1], {}, "expected one prediction for each outcome"),
         ([0, 1], {"confidence_level": 1.0}, "expected confidence_level between 0 and 1"),
         ([0, 1], {"n_resamples": 0}, "expected n_resamples to be a whole number"),
-        ([0, 1], {"depth": 0}, r"expected cs\.Groups\(groups, depth=.* for audit, found depth=0, which is gone"),
+        ([0, 1], {"depth": 0}, r"expected groups=cs\.Groups\(features, depth=0\) for audit, found depth=0"),
     ],
 )
 def test_errors(y, options, message):
