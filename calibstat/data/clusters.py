@@ -57,7 +57,7 @@ def clusters_in_words(unit: np.ndarray, weight: np.ndarray | None = None) -> str
     """
     number, low, high, size = cluster_sizes(unit, weight)
     of = f"{low:,} to {high:,} rows" if low < high else f"{low:,} row{'s' * (low != 1)} each"
-    effective = round(settled(size))
+    effective = round(size)
     fewer = f" (effective number {effective:,})" if effective < number else ""
     return f"{number:,} clusters of {of}{fewer}"
 
@@ -69,7 +69,8 @@ def cluster_sizes(unit: np.ndarray, weight: np.ndarray | None = None) -> tuple[i
     index, rows = np.unique(unit, return_inverse=True, return_counts=True)[1:]
     size = np.bincount(index, weight)
     size = size / size.max()
-    return size.size, int(rows.min()), int(rows.max()), float(size.sum() ** 2 / (size @ size))
+    effective = settled(size.sum() ** 2 / (size @ size))  # in whose last bits the order of rows and clusters shows
+    return size.size, int(rows.min()), int(rows.max()), effective
 
 
 def as_clusters(cluster: object, n: int) -> np.ndarray:

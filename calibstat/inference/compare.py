@@ -101,7 +101,19 @@ def compare(
     return design.compare(asked, how, Draws.of(rng, asked.draws(n_resamples), n_jobs))
 
 
-def compare_samples(samples: Mapping[str, Any], **settings: Any) -> Comparison:
+def compare_samples(
+    samples: Mapping[str, Any],
+    *,
+    measure: str | Measure | type[Measure] | None = None,
+    lens: AnyLens = None,
+    reference: str | None = None,
+    adjust: str = "holm",
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    rng: Rng = None,
+    n_jobs: int = 1,
+    **options: Unpack[RowsAndOptions],
+) -> Comparison:
     """Compare calibration between independent samples of different rows, such as two sites or two years.
 
     >>> import calibstat as cs
@@ -115,8 +127,8 @@ def compare_samples(samples: Mapping[str, Any], **settings: Any) -> Comparison:
     ----------
     samples : mapping from name to (y_true, y_prob)
         Outcomes, shape (n,), and predictions in [0, 1], shape (n,) or (n, K), of each sample, two samples or more.
-    **settings
-        As for `compare`, without what describes the same rows of all models: `labels` and `pos_label` alone.
+    measure, lens, reference, adjust, confidence_level, n_resamples, rng, n_jobs, **options
+        As for `compare`; of the words about rows `labels` and `pos_label` alone.
 
     Returns
     -------
@@ -134,4 +146,6 @@ def compare_samples(samples: Mapping[str, Any], **settings: Any) -> Comparison:
     Rows are independent, and so are the samples: the variances of their estimates add. Rows that occur in both samples,
     or models on the same rows, are compared by ``compare(y, models)``, which finds more.
     """
-    return compare(pairs_of_samples(samples), **settings)
+    how: dict[str, Any] = {"measure": measure, "lens": lens, "reference": reference, "adjust": adjust, "rng": rng}
+    how |= {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
+    return compare(pairs_of_samples(samples), **how, **options)

@@ -224,8 +224,8 @@ Y, P, Q = two_models()
     [
         ((Y, {"A": P}), {}, "two or more different names, found 'A'"),
         ((Y, {"1": P, 1: Q}), {}, "different names of one or more models"),
-        ((Y, P), {}, "expected y_prob, a mapping from name .*, found ndarray"),
-        ((Y,), {}, r"expected y_true, a mapping from name to \(y_true, y_prob\), found ndarray"),
+        ((Y, P), {}, "expected y_prob, a mapping from name .*, found those of one model"),
+        ((Y,), {}, r"expected samples, a mapping from name to \(y_true, y_prob\), found ndarray"),
         (({"A": cs.Sample.from_rows(Y, P), "B": (Y, Q)},), {}, "of sample 'A', found Sample"),
         (({"A": (Y, P), "B": (Y, Q, Q)},), {}, "of sample 'B', found tuple"),
         ((cs.Sample.from_rows(Y, P), {"A": P, "B": Q}), {}, "of 'A'"),

@@ -171,9 +171,12 @@ def test_clusters():
     weight = np.random.default_rng(2).choice([0.0, 1.0, 2.5], 300)
     order = np.random.default_rng(3).permutation(300)
     for given in (None, weight):
-        for unseen in (None, "clusters", "rows"):
-            asked = {"cluster": cluster, "unseen": unseen, "sample_weight": given}
-            found = cs.compare(y, {"A": p, "B": q}, **asked)
+        for unseen in ("clusters", "rows"):
+            in_clusters = cs.Clusters(cluster, unseen=unseen)
+            found = cs.compare(y, {"A": p, "B": q}, cluster=in_clusters, sample_weight=given)
+            if unseen == "clusters":
+                alone = cs.compare(y, {"A": p, "B": q}, cluster=cluster, sample_weight=given)
+                assert alone.to_dict() == found.to_dict()
             w = np.ones(300) if given is None else given
             kept = w > 0
             weighted = [Side(side.value[kept], (w * side.residual)[kept], H, side.sign) for side in sides(y, p, q)]
@@ -184,9 +187,10 @@ def test_clusters():
             assert ends == pytest.approx((both.estimate, both.low(0.025), both.high(0.025)), rel=1e-9)
             assert "clusters of" in found.null_hypothesis
             assert ("not observed do not matter" in found.null_hypothesis) == (unseen == "rows")
-            moved = {name: v[order] if isinstance(v, np.ndarray) else v for name, v in asked.items()}
-            moved["cluster"] = 100 - moved["cluster"]
-            assert cs.compare(y[order], {"A": p[order], "B": q[order]}, **moved).to_dict() == found.to_dict()
+            renamed = cs.Clusters(100 - cluster[order], unseen=unseen)
+            moved = None if given is None else given[order]
+            again = cs.compare(y[order], {"A": p[order], "B": q[order]}, cluster=renamed, sample_weight=moved)
+            assert again.to_dict() == found.to_dict()
     same = cs.compare(y, {"A": p, "B": p.copy()}, cluster=cs.Clusters(cluster, unseen="rows"))
     assert (same.pvalue[0], same.difference[0]) == (1, 0)
 
