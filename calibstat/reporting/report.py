@@ -373,7 +373,7 @@ class _Asked:
         return [line for line in note.splitlines() if line not in self.described]
 
 
-def _features(by: Any) -> Any:
+def _features(by: object) -> Any:
     """Return features as `audit` takes them: one array or series is one column."""
     if isinstance(by, Mapping | Groups) or hasattr(by, "columns"):
         return by
