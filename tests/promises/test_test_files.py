@@ -46,6 +46,7 @@ MOST_FILES = 30  # of a folder, beside its sub-folders
 SHELVES = {  # sub-folders with tests of a folder
     "studies": {"studies/networks"},
     "data": {"data/labels", "data/null_hypotheses"},
+    "inference": {"inference/intervals"},
     "promises": {"promises/numbers", "promises/tests"},
 }
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
