@@ -65,10 +65,8 @@ def compare(
         Benjamini and Hochberg, which bounds the share of false ones among the findings.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
-    n_resamples : int, optional
-        At least 1. Default: 999, or 99 for a slow measure. Squares and means of losses draw nothing.
-    rng, n_jobs
-        As for `calibration_test`.
+    n_resamples, rng, n_jobs
+        As for `calibration_test`; 99 resamples for a slow measure. Squares and means of losses draw nothing.
 
     Returns
     -------
@@ -82,12 +80,12 @@ def compare(
 
     Notes
     -----
-    Null hypothesis of each pair: both models have the same measure in the population, whatever it is; of "swap",
-    that the two can be exchanged in each row or cluster. Two calibrated models of different sharpness cannot: a
-    small p-value need not mean that one is better calibrated. A large one does not show that there is no
-    difference. How intervals are made, what is only asymptotic, and how often a difference is found where there is
-    none, is on the pages "How models are compared" and "How squares are compared"; other rows are on the page
-    "Designs". Cost: of squares a few sorts; else for each resample a pass over the rows of each model.
+    Null hypothesis of each pair: both models have the same measure in the population, whatever it is; of "swap", that
+    the two can be exchanged. Two calibrated models of different sharpness cannot: a small p-value need not mean that
+    one is better calibrated. A large one does not show that there is no difference. How intervals are made, and how
+    often a difference is found where there is none, is on the pages "Behind comparisons" and "How squares are
+    compared"; other rows are on "Designs". Cost: of squares a few sorts; else for each resample a pass over the rows of
+    each model.
 
     References
     ----------
