@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.data.checks import short
-from calibstat.data.in_words import InWords
 from calibstat.digits import settled
+from calibstat.in_words import InWords
 
 if TYPE_CHECKING:
     import pandas as pd

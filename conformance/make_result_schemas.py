@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 import calibstat as cs
-from calibstat.data.in_words import InWords
+from calibstat.in_words import InWords
 from calibstat.result import Result
 
 HERE = Path(__file__).parent

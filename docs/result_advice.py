@@ -26,7 +26,7 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "confidence_interval",
         "The fields that `GuidedRows`, `RectifiedLabels` and `ComparedLabels` have in common.",
     ),
-    "TestedFolds": (
+    "FoldsWithTests": (
         "calibration_test",
         "The field `rows` of a test, with `folds=`. `pvalue_by_theorem` is valid for any learner; the p-value of the "
         "test uses all rows together and is studied.",

@@ -13,8 +13,8 @@ from result_schemas import misfits
 from sklearn.naive_bayes import GaussianNB
 
 import calibstat as cs
-from calibstat.data.in_words import InWords
 from calibstat.data.observations import Observations
+from calibstat.in_words import InWords
 from calibstat.inference.problems.problem import Problem
 from calibstat.result import Result
 

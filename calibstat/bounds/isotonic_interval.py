@@ -19,8 +19,8 @@ from calibstat.bounds.isotonic_gain import largest_gain
 from calibstat.bounds.residual_tables import RowTable
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.compiled import jit
-from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
+from calibstat.inner_product import inner
 
 _FINEST_GRID = 256  # intervals of the grid of recalibrated probabilities
 GROWTH = 1.5  # of the largest part that a row may have, from one bound to the next

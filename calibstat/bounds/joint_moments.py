@@ -15,7 +15,7 @@ from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, signs, skewed_signs
 from calibstat.bounds.unit_sums import UnitSums
 from calibstat.compiled import jit
-from calibstat.data.inner_product import inner
+from calibstat.inner_product import inner
 
 SMALL = 50  # clusters below which a matrix is made of their products
 

@@ -13,8 +13,8 @@ from calibstat.bounds.joint_moments import sums_of_units
 from calibstat.bounds.residual_tables import Order, RowTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.clipping import advice
-from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
+from calibstat.inner_product import inner
 
 Losses = Callable[[], np.ndarray]  # that rows may have, shape (n, K)
 

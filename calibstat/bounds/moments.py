@@ -18,8 +18,8 @@ import numpy as np
 from calibstat.bounds.folded_bounds import AbsoluteSums, are_folded
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, signs
-from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
+from calibstat.inner_product import inner
 
 POWERS = (1, 2, 3, 1, 2, 1)  # of x in x, x**2, x**3 and, of rows with weights w, in x * w, x**2 * w and x * w**2
 

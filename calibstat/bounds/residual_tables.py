@@ -16,8 +16,8 @@ from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound
 from calibstat.bounds.unit_sums import ClassSums, ClusterSums
 from calibstat.data.cell_sums import cell_sums
-from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
+from calibstat.inner_product import inner
 
 FEW_ROWS = 30  # below it a cell's observed variance is not trusted alone
 ROW_BLOCK = 4096  # so that no array of all rows and classes is made

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from calibstat.bounds.skewness import Sums
-from calibstat.data.inner_product import inner
+from calibstat.inner_product import inner
 
 UNSEEN = 2.0  # events of the largest possible size that are added to what was observed
 _SPREAD_INTERVALS = 2000  # intervals of standard deviations in each of which the reach is bounded

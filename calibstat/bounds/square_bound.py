@@ -17,8 +17,8 @@ from calibstat.bounds.laplace import laplace_smoothed, laplace_smoothed_within, 
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, unsure
 from calibstat.compiled import jit
-from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
+from calibstat.inner_product import inner
 
 UNSEEN_PAIRS = 4.0  # what rows of a kind that was not observed add by themselves, in units of their squares over n
 USUAL = 1.96  # standard errors up to which V3 counts twice; further out its directions move the variance of each other

@@ -12,8 +12,8 @@ import numpy as np
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import STEEP, share_skewed_up
 from calibstat.compiled import jit
-from calibstat.data.inner_product import inner
 from calibstat.data.predictions import Predictions
+from calibstat.inner_product import inner
 
 MANY_CELLS, CELLS_OF_A_CLASS = 256, 4  # products of at least so many cells are added up by blocks, if rows fill them
 ROWS_OF_A_BLOCK = 256

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checks import calls_within, is_among, short
 from calibstat.data.numbered_labels import numbered
@@ -38,7 +37,7 @@ class Clusters:
     Clusters(3 labels, unseen='rows')
     """
 
-    def __init__(self, labels: Any, *, unseen: str = "clusters") -> None:
+    def __init__(self, labels: ArrayLike, *, unseen: str = "clusters") -> None:
         if not is_among(unseen, UNSEEN):
             raise ValueError(f"expected unseen 'clusters' or 'rows', found {short(unseen)}")
         if labels is None or isinstance(labels, Clusters):

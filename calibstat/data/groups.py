@@ -96,7 +96,7 @@ class Groups:
     Groups(DataFrame of shape (3, 2), depth=1, min_rows=30, n_quantiles=4)
     """
 
-    given: Any
+    given: object
     _: KW_ONLY
     depth: int = 2
     min_rows: int = 30
@@ -116,14 +116,14 @@ class Groups:
         )
 
 
-def given_groups(groups: Any) -> Groups:
+def given_groups(groups: object) -> Groups:
     """Return an argument `groups` with all that may be said of groups."""
     return groups if isinstance(groups, Groups) else Groups(groups)
 
 
 def as_groups(groups: Groups, n: int) -> MadeGroups:
     """Return the groups of n rows; a ValueError says what is wrong with them, and where."""
-    given = groups.given
+    given: Any = groups.given
     refuse_lazy("groups", given)
     if hasattr(given, "columns") and hasattr(given, "__getitem__"):
         return _of_frame(given, n, groups.depth, groups.min_rows, groups.n_quantiles)
@@ -193,7 +193,7 @@ def _number_of_groups(levels: Sequence[int], depth: int) -> int:
     return sum(of_depth[1:])
 
 
-def _given(groups: Any, n: int) -> list[tuple[str, np.ndarray]]:
+def _given(groups: ArrayLike | Mapping[str, ArrayLike], n: int) -> list[tuple[str, np.ndarray]]:
     """Return masks that are given, packed."""
     if isinstance(groups, Mapping):
         masks = {str(name): _mask(f"group {short(name)}", mask) for name, mask in groups.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from calibstat.data.in_words import InWords
+from calibstat.in_words import InWords
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from calibstat.data.in_words import InWords
+from calibstat.in_words import InWords
 
 INDEPENDENTLY = " independently"
 

@@ -71,7 +71,7 @@ class CalibrationTestResult(NotedResult):
     deviation : Deviation or None
         What drove a test with a p-value of at most .05, if its measure says so, as the omnibus statistic does.
     rows : Rows
-        How the rows came about, in words, with what only such rows have: `ClustersOfRows`, `TestedFolds`,
+        How the rows came about, in words, with what only such rows have: `ClustersOfRows`, `FoldsWithTests`,
         `GuidedRows`.
     calibration_map : str
         The calibration map of the null hypothesis, in words; empty if the predictions themselves are tested.

@@ -47,8 +47,7 @@ def compare(
     y_true : array_like, shape (n,), or mapping from name to (y_true, y_prob)
         Outcomes; or, for samples of different rows (two periods, two sites), both arrays of each.
     y_prob : mapping from name to array_like, shape (n,) or (n, K)
-        The predictions of each model, two models or more, for the same rows; these may have weights, clusters, folds or
-        a judge.
+        The predictions of each of two models or more, for the same rows, with weights, clusters, folds or a judge.
     measure : str or Measure
         A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``. Default:
         "kernel_ce_squared" with bandwidth 0.2; with folds or a judge "brier". "bootstrap" takes norms of residuals such
@@ -66,10 +65,8 @@ def compare(
         Benjamini and Hochberg, which bounds the share of false ones among the findings.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
-    n_resamples : int, optional
-        At least 1. Default: 999, or 99 for a slow measure. Squares and means of losses draw nothing.
-    rng, n_jobs
-        As for `calibration_test`.
+    n_resamples, rng, n_jobs
+        As for `calibration_test`; 99 resamples for a slow measure. Squares and means of losses draw nothing.
 
     Returns
     -------
@@ -83,12 +80,12 @@ def compare(
 
     Notes
     -----
-    Null hypothesis of each pair: both models have the same measure in the population, whatever it is; the result says
-    it. Of "swap": in each row, or cluster, the two can be exchanged. Two calibrated models of different sharpness
-    cannot, so a small p-value need not mean that one is better calibrated. A large p-value finds no difference, and
-    does not show that there is none. How intervals are made, what is only asymptotic, and how often a difference is
-    found where there is none, is on the pages "How models are compared" and "How squares are compared"; other rows are
-    on the page "Designs". Cost: of squares a few sorts; else for each resample a pass over the rows of each model.
+    Null hypothesis of each pair: both models have the same measure in the population, whatever it is; of "swap", that
+    the two can be exchanged. Two calibrated models of different sharpness cannot: a small p-value need not mean that
+    one is better calibrated. A large one does not show that there is no difference. How intervals are made, and how
+    often a difference is found where there is none, is on the pages "Behind comparisons" and "How squares are
+    compared"; other rows are on "Designs". Cost: of squares a few sorts; else for each resample a pass over the rows of
+    each model.
 
     References
     ----------

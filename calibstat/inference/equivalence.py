@@ -11,12 +11,12 @@ import numpy as np
 
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import UnknownOption, check_level, is_whole
-from calibstat.data.in_words import InWords
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
 from calibstat.in_order import first_largest
+from calibstat.in_words import InWords
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.designs.design_of import independent
 from calibstat.inference.designs.question_of_rows import question

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.data.checks import is_whole, short
-from calibstat.data.in_words import InWords
+from calibstat.in_words import InWords
 from calibstat.inference.p_values import extremes, p_value
 from calibstat.resampling import Draws, Resampler
 

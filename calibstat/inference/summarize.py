@@ -172,8 +172,6 @@ def summarize(
     >>> result.warnings[0].partition(" [")[0]
     'always the same: ece falls from 0.1008 to 0.0177, but log_loss rises by 0.4743'
 
-    Models with a lower ECE but a worse proper score than the reference are flagged.
-
     Parameters
     ----------
     y_true, y_prob, **about

@@ -10,9 +10,9 @@ import numpy as np
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.checks import is_number, short
-from calibstat.data.inner_product import inner
 from calibstat.digits import settled
 from calibstat.in_order import first_largest
+from calibstat.inner_product import inner
 from calibstat.measures.kinds.binary_kinds import Seminorm
 from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.registry import measure

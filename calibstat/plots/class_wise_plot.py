@@ -42,7 +42,7 @@ def plot_class_wise_diagrams(of_classes: ClassWiseReliability, ax: Axes | None, 
     if ax is not None:
         raise ValueError("expected no axes for a class-wise diagram, found axes: draw one of `diagrams` in them")
     n_classes = len(of_classes.names)
-    shown = of_classes.worst(PANELS) if n_classes > PANELS else np.arange(n_classes)
+    shown = of_classes.largest_errors(PANELS) if n_classes > PANELS else np.arange(n_classes)
     across = shown.size if shown.size <= 3 else min(ACROSS, int(np.ceil(np.sqrt(shown.size))))
     down = -(-shown.size // across)
     diagrams = [of_classes.diagrams[k] for k in shown]

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from calibstat.data.as_given import as_given
 from calibstat.data.checks import calls_within
 from calibstat.data.clipping import advice, uncertain
-from calibstat.data.in_words import InWords
 from calibstat.data.labels import check_row_names
 from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.predictions import Predictions, checked_vectors
 from calibstat.data.validation import as_array, to_numpy
 from calibstat.data.weighted_sample import as_weights
+from calibstat.in_words import InWords
 from calibstat.recalibration.parameters import Parametrised, need_fitted
 
 NO_WEIGHTS = "expected no sample_weight for {}, found one: {}"

@@ -374,13 +374,13 @@ class _Asked:
         return [line for line in note.splitlines() if line not in self.described]
 
 
-def _features(by: Any) -> Groups:
+def _features(by: object) -> Groups:
     """Return features as `audit` takes them: one array or series is one column."""
     asked = given_groups(by)
     return replace(asked, given=_columns(asked.given))
 
 
-def _columns(given: Any) -> Any:
+def _columns(given: object) -> object:
     if isinstance(given, Mapping) or hasattr(given, "columns"):
         return given
     import pandas as pd

@@ -11,6 +11,8 @@ LAYERS = [
     "compiled",
     "in_order",
     "digits",
+    "inner_product",
+    "in_words",
     "progress",
     "data",
     "bounds",

@@ -62,7 +62,7 @@ def test_classes(monkeypatch):
         return (
             str(test),
             test.classes.pvalue.tolist(),
-            diagrams.worst(3).tolist(),
+            diagrams.largest_errors(3).tolist(),
             str(cs.calibration_test(y, prob, n_resamples=99, rng=1)),
         )
 

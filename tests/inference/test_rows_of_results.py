@@ -9,7 +9,7 @@ from held_objects import kinds
 
 import calibstat as cs
 from calibstat.inference.designs.folds.fold_interval import ModelsOfFolds
-from calibstat.inference.designs.folds.tested_folds import TestedFolds
+from calibstat.inference.designs.folds.folds_with_tests import FoldsWithTests
 from calibstat.inference.designs.judged.guided_test import GuidedRows
 from calibstat.inference.designs.judged.rectified_interval import RectifiedLabels
 from calibstat.inference.rows_of_results import ClustersOfRows, Folds, LabelledRows, Rows
@@ -32,9 +32,9 @@ SAID = {  # of tests, of intervals, and in words
     "independent": (Rows, Rows, "240 independent rows"),
     "weights": (Rows, Rows, "240 independent rows"),
     "clusters": (ClustersOfRows, ClustersOfRows, "80 clusters of 3 rows each"),
-    "folds": (TestedFolds, ModelsOfFolds, "4 folds of 60 rows"),
-    "folds of clusters": (TestedFolds, ModelsOfFolds, "4 folds of 60 rows, 80 clusters of 3 rows each"),
-    "repeats": (TestedFolds, ModelsOfFolds, "4 folds of 60 rows, 2 repeats"),
+    "folds": (FoldsWithTests, ModelsOfFolds, "4 folds of 60 rows"),
+    "folds of clusters": (FoldsWithTests, ModelsOfFolds, "4 folds of 60 rows, 80 clusters of 3 rows each"),
+    "repeats": (FoldsWithTests, ModelsOfFolds, "4 folds of 60 rows, 2 repeats"),
     "judge": (GuidedRows, RectifiedLabels, "80 labelled rows among 240, with a judge"),
 }
 

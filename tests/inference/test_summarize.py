@@ -173,3 +173,15 @@ def test_the_accuracy_of_rows_in_centres_is_covered():
         found = cs.summarize(y, {"a": p}, cluster=cluster, sample_weight=weight, n_resamples=1, rng=1)
         misses += not found.low[0, 0] <= draw.mean() <= found.high[0, 0]
     assert misses <= cs.study.most_rejections(0.05, 100, 0.001)
+
+
+def test_what_is_said_of_clusters_for_squares_does_not_stop_comparisons_of_scores():
+    """Whether they are made depends on the numbers: a worse score beside a smaller calibration error."""
+    random = np.random.default_rng(1)
+    p = random.choice([0.1, 0.9], 600)
+    y = (random.random(600) < p).astype(int)
+    models, cluster = {"a": 0.25 + p / 2, "flat": np.full(600, y.mean())}, np.arange(600) // 10
+    hidden = cs.Clusters(cluster, unseen="rows")
+    found, plain = (cs.summarize(y, models, cluster=each, **SETTINGS) for each in (hidden, cluster))
+    assert "ece falls" in " ".join(found.warnings)
+    assert found.to_dict() == plain.to_dict()

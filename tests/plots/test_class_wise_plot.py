@@ -59,7 +59,7 @@ def test_many_classes_show_the_worst():
     assert width < 8.3
     assert height < 11.7  # a page
     assert titles != [
-        f"class {k}" for k in replace(found, error=found.error[::-1]).worst(16)
+        f"class {k}" for k in replace(found, error=found.error[::-1]).largest_errors(16)
     ]  # errors of other classes
 
 

@@ -122,5 +122,5 @@ def test_the_tables_of_the_report(columns):
     for name in ("ece", "average_ce", "smooth_ece", "brier", "log_loss"):
         assert assess(data, name).estimate == pytest.approx(cs.estimate(y, p, measure=name), abs=1e-12)
     if columns == 3:
-        found = assess_classes(data, "ece").estimate
+        found = assess_classes(cs.Data(y, p, labels=range(3)), "ece").estimate
         assert found == pytest.approx(cs.estimate(y, p, lens="class_wise"), abs=1e-12)

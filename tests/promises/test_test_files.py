@@ -46,6 +46,7 @@ MOST_FILES = 30  # of a folder, beside its sub-folders
 SHELVES = {  # sub-folders with tests of a folder
     "studies": {"studies/networks"},
     "data": {"data/labels", "data/null_hypotheses"},
+    "inference": {"inference/intervals"},
     "promises": {"promises/numbers", "promises/tests"},
 }
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
@@ -103,6 +104,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_wrong_input.py",
 }
 PAGES = {  # each is about a page, or pages of one kind
+    "test_designs_page.py",
     "test_first_page.py",
     "test_five_papers_page.py",
     "test_how_to_pages.py",

@@ -8,7 +8,7 @@ from package_sources import ROOT, nodes_of, sources
 
 MOST_WITHOUT_TYPE = 99
 MOST_ASKED_KINDS = 7
-MOST_OVERLOADS = 90  # of the public functions, and of `predict`
+MOST_OVERLOADS = 6  # of the public functions, and of `predict`
 MOST_OVERRIDES = 0  # members of another type than in the base, of which mypy is told to keep silent
 KINDS = ("bounds/", "residuals/", "inference/problems/", "data/weighted_sample.py")  # where intervals, moments ... are
 NO_TYPE = """

@@ -234,7 +234,7 @@ class ClassWiseReliability(NotedResult):
         """Mean prediction of each class."""
         return np.array([np.average(diagram.mean_prediction, weights=diagram.count) for diagram in self.diagrams])
 
-    def worst(self, k: int) -> np.ndarray:
+    def largest_errors(self, k: int) -> np.ndarray:
         """Indices of the k classes with the largest errors, largest first; among equals the first class first."""
         return smallest_first(-without_rounding(self.error))[:k]
 
@@ -247,7 +247,7 @@ class ClassWiseReliability(NotedResult):
 
     def __str__(self) -> str:
         many = len(self.names) > _MANY_CLASSES
-        shown = self.worst(WORST) if many else np.arange(len(self.names))
+        shown = self.largest_errors(WORST) if many else np.arange(len(self.names))
         frequency, predicted = self.frequency, self.mean_prediction
         width = max(5, *(len(str(self.names[k])) for k in shown))
         lines = [f"Reliability of {len(self.names)} classes, {self.lens}, n = {self.n}"]

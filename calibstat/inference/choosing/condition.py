@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from calibstat.data.checks import short
-from calibstat.data.in_words import InWords
+from calibstat.in_words import InWords
 
 COMPARISONS = {
     "<=": operator.le,

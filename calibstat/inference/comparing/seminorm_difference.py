@@ -12,7 +12,7 @@ import numpy as np
 from calibstat.bounds.intervals import ComparableInterval
 from calibstat.bounds.residual_tables import TableOfRows
 from calibstat.bounds.skewness import Sums
-from calibstat.data.inner_product import inner
+from calibstat.inner_product import inner
 from calibstat.resampling import Draws
 from calibstat.residuals.drawn import Drawn
 from calibstat.residuals.stack import OfTheta, Stack

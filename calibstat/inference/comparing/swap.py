@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class BySwap:
         return p_value(abs(zero_if_rounding(observed, scale)), np.abs(zero_if_rounding(drawn, scale)), "greater")
 
 
-def _swapped_by_none(both: ModelPair, statistic: Any) -> float:
+def _swapped_by_none(both: ModelPair, statistic: Callable[[np.ndarray, np.ndarray], float]) -> float:
     """Return the difference on the data, over the cells of the permutations."""
     weight = np.ones(len(both.cell)) if both.weight is None else both.weight
     count = [np.bincount(both.cell[:, m], weight, both.size) for m in range(2)]

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from calibstat.data.in_words import InWords
+from calibstat.in_words import InWords
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.cross_validation.mixture_predictor import MixturePredictor
-from calibstat.inference.designs.folds.tested_folds import TestedFolds
+from calibstat.inference.designs.folds.folds_with_tests import FoldsWithTests
 from calibstat.output.wording import level_text, number, p_text
 from calibstat.result import Result
 
@@ -108,7 +108,7 @@ class CrossValidation(Result):
     def _sentences(self) -> list[str]:
         """Return what was fitted, what the test and the interval say, and of which model nothing is said."""
         low, high, of_folds = self.interval.low, self.interval.high, f"{len(self.models[0])}-fold models"
-        score, tested = self.brier, cast("TestedFolds", self.test.rows)
+        score, tested = self.brier, cast("FoldsWithTests", self.test.rows)
         bound = f"between {number(low)} and {number(high)}" if low > 0 else f"at most {number(high)}"
         alike = "The model refitted on all rows has the same error to first order, without a guarantee."
         return [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.data.estimators import predict
-from calibstat.data.in_words import InWords
+from calibstat.in_words import InWords
 from calibstat.inference.cross_validation.feature_rows import count_rows, row_hashes, rows_at
 
 

@@ -86,7 +86,7 @@ class Independent(Design):
             stops = partial(_stops, statistic, model.tail(problem.measure), how.stop_after)
             values = draw_until(stops, resampler, draws, Stage.LABELS, 2 * how.stop_after)
         del resampler  # it may hold the cell of each row
-        told = Tested(problem, model, self.described(int(drawn.n)), how.stop_after)
+        told = OneTest(problem, model, self.described(int(drawn.n)), how.stop_after)
         return told.result(drawn, statistic, values, draws)
 
     def interval(self, asked: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
@@ -196,20 +196,20 @@ def _estimand(problem: Problem, method: str, is_extrapolated: bool, sampled: str
     )
 
 
-def _watched(statistic: Any, null: np.ndarray) -> list[tuple[float, np.ndarray]]:
+def _watched(statistic: float | np.ndarray, null: np.ndarray) -> list[tuple[float, np.ndarray]]:
     """Return every statistic with its resamples: one, or one for each class and their mean."""
-    if null.ndim == 1:
-        return [(statistic, null)]
-    return [*zip(statistic, null.T, strict=True), (float(statistic.mean()), null.mean(axis=1))]
+    if isinstance(statistic, np.ndarray):
+        return [*zip(statistic, null.T, strict=True), (float(statistic.mean()), null.mean(axis=1))]
+    return [(statistic, null)]
 
 
-def _stops(statistic: Any, tail: str, most: int, values: np.ndarray) -> list[int | None]:
+def _stops(statistic: float | np.ndarray, tail: str, most: int, values: np.ndarray) -> list[int | None]:
     """Return for every statistic the draw at which it may stop, None if there is none yet."""
     return [stopping_point(*each, tail, most) for each in _watched(statistic, values)]
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class OneTest:
     """A problem that was tested, as results say it."""
 
     problem: Problem
@@ -217,10 +217,12 @@ class Tested:
     rows: Rows
     stop_after: int | None
 
-    def result(self, drawn: Problem, statistic: Any, null: np.ndarray, draws: Draws) -> CalibrationTestResult:
+    def result(
+        self, drawn: Problem, statistic: float | np.ndarray, null: np.ndarray, draws: Draws
+    ) -> CalibrationTestResult:
         """Return the result, with what drove it and what is to be noted."""
         problem, annotations = self.problem, self.problem.data.annotations()
-        if not problem.is_one_number:
+        if isinstance(statistic, np.ndarray):
             *_, mean = _watched(statistic, null)
             lens = problem.lens.of_all("mean", len(problem.data.class_names))
             return replace(self._of(*mean, lens), classes=self._classes(drawn, statistic, null), **annotations)

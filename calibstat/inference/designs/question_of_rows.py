@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from calibstat.answers_by_model import Answers
 from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel, Outcomes, Samples, data_of_predictions, named
 from calibstat.data.checks import UnknownOption, arguments_of, short, unknown_argument
+from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted, named_models
 from calibstat.data.predictions import Predictions
 from calibstat.data.retired_words import RETIRED, refuse_retired
@@ -58,6 +59,14 @@ class QuestionOfAll(Protocol[P, R_co]):
     ) -> R_co: ...
 
 
+class Asked(Protocol):
+    """A question, as its rows are checked: the words that it takes, and why it takes no others."""
+
+    __name__: str
+    takes: tuple[str, ...]
+    because: str
+
+
 def question(*takes: str, because: str = "") -> Callable[[Callable[Concatenate[Data, P], R]], Question[P, R]]:
     """Let a function of `Data` take outcomes and predictions too, of one model or of several.
 
@@ -97,7 +106,7 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: str, *, eac
         if len(places) > by_place:
             raise _too_many_places(asked, by_place + 2, places[by_place])
         about = {word: arguments.pop(word) for word in WORDS.intersection(arguments)}
-        rows = rows_of(asked, y_true, y_prob, arguments.get("lens"), about)
+        rows = rows_of(cast(Asked, asked), y_true, y_prob, arguments.get("lens"), about)
         if unknown := [name for name in arguments if name not in names and not takes_options]:
             raise unknown_argument(ask.__name__, unknown[0], known)
         try:
@@ -116,7 +125,7 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: str, *, eac
     return asked
 
 
-def _too_many_places(function: Any, most: int, found: object) -> TypeError:
+def _too_many_places(function: Callable[..., object], most: int, found: object) -> TypeError:
     names = arguments_of(function)
     return TypeError(
         f"expected arguments of {function.__name__} by name beside {', '.join(names[:most])}: "
@@ -124,7 +133,9 @@ def _too_many_places(function: Any, most: int, found: object) -> TypeError:
     )
 
 
-def rows_of(function: Any, y_true: Any, y_prob: Any, lens: Any, about: Mapping[str, Any]) -> Data | Models | Samples:
+def rows_of(
+    function: Asked, y_true: Outcomes | Mapping[str, Any], y_prob: Predicted, lens: AnyLens, about: Mapping[str, Any]
+) -> Data | Models | Samples:
     """Return the rows that a function was given, or make them of outcomes, predictions and words about them."""
     for word, given in about.items():
         if given is not None and word not in function.takes and word in TAKERS:
@@ -152,7 +163,7 @@ def need_alone(rows: Data | Models, beside: Mapping[str, object]) -> None:
             raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
 
 
-def _not_taken(function: Any, word: str) -> ValueError:
+def _not_taken(function: Asked, word: str) -> ValueError:
     why = f"which takes none; {', '.join(TAKERS[word])} do" if word in TAKERS else "which takes none"
     why = f"because {function.because}" if function.because and word in TAKERS else why
     return ValueError(f"expected rows without {word}= for {function.__name__}, {why}; found one")

@@ -12,9 +12,9 @@ from calibstat.bounds import mean_interval
 from calibstat.bounds.intervals import Interval
 from calibstat.bounds.mean_interval import RowLosses, need_finite
 from calibstat.bounds.residual_tables import LabelledRows
-from calibstat.data.inner_product import inner
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.inner_product import inner
 from calibstat.measures.kinds.base import Honest, MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.named_measure import NamedMeasure

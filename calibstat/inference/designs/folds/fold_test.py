@@ -18,7 +18,7 @@ from calibstat.inference.designs.folds.folded_problem import (
     of_repeats,
     rows_with_folds,
 )
-from calibstat.inference.designs.folds.tested_folds import TestedFolds
+from calibstat.inference.designs.folds.folds_with_tests import FoldsWithTests
 from calibstat.inference.p_values import Compared, p_value
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.sequential_draws import WhyStopped
@@ -143,7 +143,7 @@ def cross_validated_test(data: Data, asked: Measure, draws: Draws) -> Calibratio
         n_resamples=draws.n,
         stopped=False,
         why_stopped=WhyStopped(f"{draws.n} resamples of all rows and of each fold"),
-        rows=TestedFolds(
+        rows=FoldsWithTests(
             **rows_with_folds(folded),
             pvalue_by_theorem=merged([each.by_theorem for each in found]),
             pvalue_of_rows=read_only(np.array([each.of_rows for each in found])),

@@ -10,8 +10,8 @@ import numpy as np
 
 from calibstat.bounds.mean_interval import MeanInterval
 from calibstat.data.clipping import advice
-from calibstat.data.inner_product import inner
 from calibstat.inference.designs.judged.judged_in_order import JudgedRows, noise_left
+from calibstat.inner_product import inner
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.resampling import Draws
 

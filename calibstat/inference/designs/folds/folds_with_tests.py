@@ -17,7 +17,7 @@ BY_CHANCE = (
 
 
 @dataclass(frozen=True, eq=False)
-class TestedFolds(Folds):
+class FoldsWithTests(Folds):
     """The folds of a test, whose statistic and null distribution are of all rows: of repeats the mean, and the first.
 
     Attributes
@@ -30,8 +30,6 @@ class TestedFolds(Folds):
     pvalue_of_folds : ndarray, shape (R, K)
         The p-value of the rows of each fold, in an order that depends on what the rows hold.
     """
-
-    __test__ = False  # of pytest
 
     pvalue_by_theorem: float
     pvalue_of_rows: np.ndarray

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from calibstat.data.in_words import InWords
+from calibstat.in_words import InWords
 from calibstat.result import Result
 
 

@@ -1,9 +1,9 @@
-"""Tests of calibstat/data/inner_product.py."""
+"""Tests of calibstat/inner_product.py."""
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from calibstat.data.inner_product import inner
+from calibstat.inner_product import inner
 
 
 def test_the_sum_is_of_products():
