@@ -171,7 +171,7 @@ class Bands:
             if key not in made:
                 asked = {
                     "n_resamples": RESAMPLES,
-                    "level": CONFIDENCE,
+                    "confidence_level": CONFIDENCE,
                     "interval": False,
                     "n_bins": 15,
                     **method.options,

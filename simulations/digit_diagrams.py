@@ -111,7 +111,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
     label, predictions = Networks().sample(HELD_OUT, SEED)
     figure, triangles = (Figure(figsize=(12, 8), layout="constrained") for _ in range(2))
-    bars: dict[str, Any] = {"band": "pointwise_consistency", "level": 0.9, "interval": False, "rng": SEED}
+    bars: dict[str, Any] = {"band": "pointwise_consistency", "confidence_level": 0.9, "interval": False, "rng": SEED}
     entries: dict[str, Any] = {}
     axes, places = figure.subplots(2, len(NETWORKS)), triangles.subplots(2, len(NETWORKS))
     for k, (name, prob) in enumerate(predictions.items()):

@@ -85,12 +85,8 @@ class Rules:
 
     def audit(self, y: np.ndarray, p: np.ndarray, features: Any, rng: Any, shape: bool = False) -> Audit:
         """Return the audit of all levels and pairs of levels."""
-        options: dict[str, Any] = {
-            "min_rows": MIN_ROWS,
-            "confidence_level": CONFIDENCE,
-            "n_resamples": self.n_resamples,
-        }
-        found = cs.audit(y, p, features, shape=shape, rng=rng, **options)
+        options: dict[str, Any] = {"confidence_level": CONFIDENCE, "n_resamples": self.n_resamples}
+        found = cs.audit(y, p, cs.Groups(features, min_rows=MIN_ROWS), shape=shape, rng=rng, **options)
         assert isinstance(found, Audit)
         return found
 

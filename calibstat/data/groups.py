@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -69,6 +69,7 @@ class MadeGroups:
         return pattern
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Groups:
     """Features of rows with how groups are made of them, or masks; for the argument `groups` of `audit`.
 
@@ -86,19 +87,27 @@ class Groups:
     Raises
     ------
     ValueError
-        If a number is out of range. Features are checked with the rows.
+        If a number is out of range, or nothing is given. Features are checked with the rows.
 
     Examples
     --------
-    >>> import calibstat as cs
-    >>> cs.Groups({"old": [True, False, True]}, depth=1)
-    Groups(dict of length 1, depth=1, min_rows=30, n_quantiles=4)
+    >>> import calibstat as cs, pandas as pd
+    >>> cs.Groups(pd.DataFrame({"age": [31, 64, 52], "sex": ["woman", "man", "woman"]}), depth=1)
+    Groups(DataFrame of shape (3, 2), depth=1, min_rows=30, n_quantiles=4)
     """
 
-    def __init__(self, given: object, *, depth: int = 2, min_rows: int = 30, n_quantiles: int = 4) -> None:
-        for name, value, least in (("depth", depth, 1), ("min_rows", min_rows, 1), ("n_quantiles", n_quantiles, 2)):
-            check_whole(name, value, least)
-        self.given, self.depth, self.min_rows, self.n_quantiles = given, depth, min_rows, n_quantiles
+    given: object
+    _: KW_ONLY
+    depth: int = 2
+    min_rows: int = 30
+    n_quantiles: int = 4
+
+    def __post_init__(self) -> None:
+        if self.given is None or isinstance(self.given, Groups):
+            found = "none" if self.given is None else str(self.given)
+            raise ValueError(f"expected groups, features of the rows or groups of them, found {found}")
+        for name, least in (("depth", 1), ("min_rows", 1), ("n_quantiles", 2)):
+            check_whole(name, getattr(self, name), least)
 
     def __repr__(self) -> str:
         return (

@@ -25,7 +25,7 @@ class Retired(NamedTuple):
 
 
 JUDGED = ("calibration_test", "confidence_interval", "compare", "report")
-WITH_MEASURES = ("estimate", *JUDGED[:3], "compare_samples", "detectable_effect", "scorer")
+WITH_MEASURES = ("estimate", *JUDGED[:3], "compare_samples", "detectable_effect", "scorer", "truth")
 RETIRED: Mapping[str, Retired] = {
     "proxy": Retired(JUDGED, "judge=cs.Judge(answers)"),
     "inclusion": Retired(("calibration_test", "confidence_interval"), "judge=cs.Judge(answers, inclusion=chances)"),

@@ -158,10 +158,11 @@ def power(
     alternative : str, mapping, generator, callable or array_like
         What is true: ``"temperature=1.4"`` or ``{"temperature": 1.4, "shift": 0.3}``, by which the logit of the true
         probability is the prediction's logit divided by the temperature plus the shift (a shift above 0: events more
-        frequent than predicted; of more than two classes there is none); a generator, whose calibration curve it is; a
-        function of the predictions as the lens shows them, shape (m,) or (n, K), that returns the true probabilities;
-        or these themselves, one for each row of `p` (rows with the same prediction get the mean of theirs) or each
-        distinct prediction of a `Sample`. Default: for a generator itself.
+        frequent than predicted; `generators.shift` moves the predictions, so its sign is the opposite one; of more than
+        two classes there is none); a generator, whose calibration curve it is; a function of the predictions as the
+        lens shows them, shape (m,) or (n, K), that returns the true probabilities; or these themselves, one for each
+        row of `p` (rows with the same prediction get the mean of theirs) or each distinct prediction of a `Sample`.
+        Default: for a generator itself.
     n : int or sequence of int, optional
         Rows of a data set. None: the given predictions, fixed. A number: rows drawn with replacement from the pilot, or
         from the generator, anew in each of `n_sets` sets of rows. A sequence: a curve.

@@ -256,7 +256,8 @@ class _Asked:
             raise ValueError(
                 f"expected rows of outcomes and predictions with {next(iter(self.given))}=, found a Sample"
             )
-        check_row_names(self.rows.rows.y_true, given_groups(self.by).given, ("y_true", "by"))
+        features = None if self.by is None else given_groups(self.by).given
+        check_row_names(self.rows.rows.y_true, features, ("y_true", "by"))
 
     def of_models(self) -> dict[str, ModelReport]:
         """Ask everything about each model; an error names one of several."""
@@ -373,16 +374,21 @@ class _Asked:
         return [line for line in note.splitlines() if line not in self.described]
 
 
-def _features(by: object) -> Any:
+def _features(by: object) -> Groups:
     """Return features as `audit` takes them: one array or series is one column."""
-    if isinstance(by, Mapping | Groups) or hasattr(by, "columns"):
-        return by
+    asked = given_groups(by)
+    return replace(asked, given=_columns(asked.given))
+
+
+def _columns(given: object) -> object:
+    if isinstance(given, Mapping) or hasattr(given, "columns"):
+        return given
     import pandas as pd
 
-    if hasattr(by, "to_frame"):
-        return by.to_frame()
-    array = as_labels("group", by)
-    return by if array.ndim == 2 or array.dtype == bool else pd.DataFrame({"group": array})
+    if hasattr(given, "to_frame"):
+        return given.to_frame()
+    array = as_labels("group", given)
+    return given if array.ndim == 2 or array.dtype == bool else pd.DataFrame({"group": array})
 
 
 def _as_recalibrate(given: object) -> bool | Recalibrator:

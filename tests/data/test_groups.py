@@ -1,5 +1,6 @@
 """Groups of rows: levels and their intersections, masks, duplicates, and what is wrong with them."""
 
+import dataclasses
 from itertools import permutations
 
 import numpy as np
@@ -233,6 +234,19 @@ def test_more_levels_or_masks_than_can_be_tested_are_refused(monkeypatch):
 def test_numbers_of_groups_are_checked_where_they_are_said(said, found):
     with pytest.raises(ValueError, match=found):
         Groups(GIVEN, **said)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [(None, "found none"), (Groups(GIVEN), r"found Groups\(dict of length 4, depth=2")]
+)
+def test_groups_are_made_of_features_or_masks(given, found):
+    with pytest.raises(ValueError, match=f"expected groups, features of the rows or groups of them, {found}"):
+        Groups(given)
+
+
+def test_groups_stay_as_they_are_said():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Groups(GIVEN).depth = 3
 
 
 def test_groups_that_are_given_bare_have_the_usual_numbers():

@@ -71,6 +71,7 @@ CALLS = {  # of each word, functions that had it and a value that they took
             "compare_samples": of_classes(cs.compare_samples, {name: (LABEL, prob) for name, prob in TWO.items()}),
             "detectable_effect": of_classes(cs.detectable_effect, PROB, None, "ks"),
             "scorer": lambda **given: cs.scorer("ece", **given),
+            "truth": lambda **given: cs.generators.six_points().truth("ece", **given),
         },
         "mean",
     ),

@@ -119,6 +119,10 @@ def test_groups_are_those_of_the_audit():
         assert found.names == wanted.names
         assert found.pvalue_adjusted.tolist() == wanted.pvalue_adjusted.tolist()
     assert quick_report(y, p, by=sex).models["model"].groups.rows.tolist() == wanted.rows.tolist()
+    for features in (frame, sex, frame["sex"]):
+        few = quick_report(y, p, by=cs.Groups(features, min_rows=80)).models["model"].groups
+        assert few.rows.tolist() == [200, 133]  # 67 rows are of women
+        assert few.left_out == "1 level of fewer than 80 rows"
 
 
 def test_clusters_are_in_the_test_and_intervals():

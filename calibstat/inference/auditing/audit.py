@@ -98,11 +98,10 @@ def audit(
     Westfall, Young 1993, Resampling-Based Multiple Testing; Breslow, Day 1980, Statistical Methods in Cancer Research
     1, chapter 7; Hoeffding 1956, doi:10.1214/aoms/1177728178; Clopper, Pearson 1934, doi:10.1093/biomet/26.4.404.
     """
-    if groups is None:
-        raise ValueError("expected groups, features of the rows or groups of them, found none")
+    asked = given_groups(groups)
     check_level("confidence_level", confidence_level)
     check_switch("shape", shape)
-    draws, asked = Draws.of(rng, n_resamples, n_jobs), given_groups(groups)
+    draws = Draws.of(rng, n_resamples, n_jobs)
     check_row_names(rows.rows.y_true, asked.given, ("y_true", "groups"))
     seen = rows.seen().one_event("audit")
     y, p = seen.float_rows()

@@ -179,9 +179,10 @@ class Diagrams:
 
     def made(self) -> Reliability | ClassWiseReliability | SimplexReliability:
         """Return the diagram of what the lens shows."""
-        unit, band, seen = self.design.unit, self.band, self.design.data.seen()
-        if unit is not None and band is not None and BANDS[band].of_clusters is None:
-            raise ValueError(f"expected no cluster= for band={band!r}, found one: {BANDS[band].why_no_clusters}")
+        seen = self.design.data.seen()
+        if self.band is not None and BANDS[self.band].of_clusters is None:
+            why = BANDS[self.band].why_no_clusters
+            self.design.need_no_clusters(f"expected no cluster= for band={self.band!r}, found one: {why}")
         diagram: Reliability | ClassWiseReliability | SimplexReliability = seen.choose(
             self._binary, self._canonical, self._class_wise
         )
@@ -228,8 +229,7 @@ class Diagrams:
             raise ValueError(f"expected band 'confidence' or None for {data.lens}, found {self.band!r}")
         if self.chance is not None:
             raise ValueError(f"expected a lens that shows one event, or each class, with null=, found {data.lens}")
-        if self.design.unit is not None:
-            raise ValueError(f"expected no cluster= for a diagram without a band, of {data.lens}; found one")
+        self.design.need_no_clusters(f"expected no cluster= for a diagram without a band, of {data.lens}; found one")
         data.need_no_weights("reliability", "cells of the simplex are drawn as counts of rows")
         limits = self.level if self.band == "confidence" else None
         return _of_vectors(data, BINS_OF_CLASSES if self._is_usual else self.n_bins, str(self.strategy), limits)

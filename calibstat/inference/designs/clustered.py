@@ -52,6 +52,9 @@ class Clustered(Independent):
         assert self.data.unit is not None
         return self.data.unit
 
+    def need_no_clusters(self, message: str) -> None:
+        raise ValueError(message)
+
     def described(self, n: int, weight: np.ndarray | None = None) -> Rows:
         return ClustersOfRows.of(n, self.units, weight)
 

@@ -61,6 +61,9 @@ class Independent(Design):
         if found:
             raise ValueError(message.format(what, found))
 
+    def need_no_clusters(self, message: str) -> None:
+        """Raise if rows are in clusters; these are not."""
+
     def drawn(self, problem: Problem, method: str) -> Drawn:
         """Return what resamples of an interval are drawn from."""
         return problem.canonical("confidence_interval")

@@ -91,7 +91,7 @@ def test_pointwise_bars_do_not_hold_all_bins_at_once():
 @given(data=weighted_rows(), n_bins=st.integers(1, 6), level=st.sampled_from(LEVELS))
 def test_the_band_depends_on_predictions_alone(data, n_bins, level):
     y, p, weight = data
-    given = {"n_bins": n_bins, "level": level, "n_resamples": 19}
+    given = {"n_bins": n_bins, "confidence_level": level, "n_resamples": 19}
     samples = (cs.Sample.from_rows(labels, p, weight) for labels in (y, 1 - y))
     one, other = (cs.reliability(sample, rng=seed, **given) for seed, sample in enumerate(samples))
     np.testing.assert_array_equal(one.low, other.low)

@@ -51,6 +51,12 @@ def test_rows_have_one_design(name):
     assert design.data is DATA[name]
 
 
+def test_clusters_alone_refuse_what_clusters_do_not_take():
+    independent(DATA["weights"]).need_no_clusters("no clusters")
+    with pytest.raises(ValueError, match=r"^no clusters$"):
+        independent(DATA["clusters"]).need_no_clusters("no clusters")
+
+
 @pytest.mark.parametrize("name", DATA)
 def test_a_design_knows_the_clusters_of_all_rows(name):
     unit = design_of(DATA[name]).unit
