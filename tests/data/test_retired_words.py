@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from project_folder import PROJECT
 from sklearn.naive_bayes import GaussianNB
 
 import calibstat as cs
@@ -147,3 +148,18 @@ def test_a_word_is_free_where_it_never_was():
     assert cs.power(P, "shift=1", test="ks", level=0.1, n_datasets=5, **DRAWS).level == 0.1
     with pytest.raises(ValueError, match="found 'level'; use confidence_level="):
         cs.confidence_interval(Y, P, level=0.9)
+
+
+def told():
+    """The table of the page of upgrades: a row for each value that is written in its own way, or for any."""
+    rows = [
+        (f"{word}={value!r}" if value != "..." else f"{word}=...", ", ".join(each.where), f"`{now.format('...')}`")
+        for word, each in RETIRED.items()
+        for value, now in each.of_values or (("...", each.now),)
+    ]
+    rows += [(f"method={name!r}", "calibration_test", now) for name, now in RETIRED_METHODS.items()]
+    return "\n".join(f"| `{word}` | {functions} | {now} |" for word, functions, now in rows)
+
+
+def test_the_page_of_upgrades_has_the_table():
+    assert f"\n\n| word | of | write |\n|---|---|---|\n{told()}\n\n" in (PROJECT / "docs" / "stability.md").read_text()
