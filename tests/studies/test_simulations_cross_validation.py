@@ -46,8 +46,8 @@ def test_ends_are_those_of_the_package(seed):
     y, p, fold = rows_in_folds(seed)
     found = folds.upper_ends(np.random.default_rng(seed), y, p, fold, 3999)
     for measure, each in found.items():
-        for learner, high in (("any", each.triangle), ("smooth", each.mirror)):
-            given = {"measure": measure, "folds": fold, "learner": learner, "n_resamples": 3999, "rng": seed}
+        for method, high in (("triangle", each.triangle), ("mirror", each.mirror)):
+            given = {"measure": measure, "folds": fold, "method": method, "n_resamples": 3999, "rng": seed}
             assert cs.confidence_interval(y, p, **given).high == pytest.approx(high, rel=0.03)
         assert each.as_is <= each.mirror <= each.triangle
 
@@ -63,7 +63,7 @@ def test_ends_and_variances_of_clusters_are_those_of_the_package():
         high = cs.confidence_interval(y, p, measure=measure, n_resamples=1999, **rows).high
         assert high == pytest.approx(each.triangle, rel=0.05)
     theorem, _ = folds.fold_tests(random, y, p, fold, "ks", unit)
-    assert cs.calibration_test(y, p, measure="ks", **rows).pvalue_by_theorem == pytest.approx(theorem, abs=0.2)
+    assert cs.calibration_test(y, p, measure="ks", **rows).rows.pvalue_by_theorem == pytest.approx(theorem, abs=0.2)
     loss = random.normal(size=(3, 400)) + random.normal(size=400)[unit]
     three = [(random.permutation(unit.max() + 1) % 5)[unit] for _ in range(3)]
     _, within, between = folds.difference(loss, three, unit)
@@ -97,8 +97,8 @@ def test_p_values_are_those_of_the_package():
     y, p, fold = rows_in_folds(5)
     theorem, together = folds.fold_tests(np.random.default_rng(1), y, p, fold, "ks")
     test = cs.calibration_test(y, p, measure="ks", folds=fold, rng=1)
-    assert test.pvalue_by_theorem == pytest.approx(theorem, abs=0.2)
-    assert float(test.pvalue_of_rows[0]) == pytest.approx(together, abs=0.08)
+    assert test.rows.pvalue_by_theorem == pytest.approx(theorem, abs=0.2)
+    assert float(test.rows.pvalue_of_rows[0]) == pytest.approx(together, abs=0.08)
 
 
 def test_the_variance_of_a_difference_is_that_of_the_package():
