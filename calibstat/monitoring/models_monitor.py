@@ -165,7 +165,7 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
     ('new',)
     """
 
-    kind, summaries = "monitor of models", ModelsSummary
+    kind, _summaries = "monitor of models", ModelsSummary
 
     def __init__(
         self,

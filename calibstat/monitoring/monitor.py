@@ -115,7 +115,7 @@ class Monitor(PeriodLog[PeriodSummary]):
     (37, 41)
     """
 
-    kind, summaries = "monitor", PeriodSummary
+    kind, _summaries = "monitor", PeriodSummary
 
     def __init__(self, alpha: float = 0.05, arl: float | None = None, segments: Sequence[str] | None = None) -> None:
         check_level("alpha", alpha)

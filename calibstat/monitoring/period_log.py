@@ -40,7 +40,7 @@ class PeriodLog(ABC, Generic[S]):
     """
 
     kind: ClassVar[str]
-    summaries: ClassVar[type]
+    _summaries: ClassVar[type]
 
     def __init__(self) -> None:
         self._periods: dict[Label, S] = {}
@@ -152,7 +152,7 @@ class PeriodLog(ABC, Generic[S]):
         """Return a summary as `update` was given it, or the one of rows with what is said beside them."""
         known = {*arguments_of(self.update), *WORDS}
         refuse_unknown(self.update, [name for name in beside if name not in known])
-        if not isinstance(given, self.summaries):
+        if not isinstance(given, self._summaries):
             return self.summarize(given, **beside)
         if any(each is not None for each in beside.values()):
             raise ValueError("expected a summary alone, found further data beside it")
