@@ -48,6 +48,7 @@ def in_options(message: str) -> str:
         if name is None:
             return found[0]
         value = found["text"] or found["plain"] if found["named"] else None
+        value = None if value == "True" else value  # a switch
         return f"{options[name]} {shlex.quote(value)}" if value else options[name]
 
     arguments = rf"\b(?P<named>{names})=(?!=)(?:{VALUE})?|(?<=^expected )(?P<expected>{names})\b|\b(?P<long>{long})\b"

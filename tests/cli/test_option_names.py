@@ -22,6 +22,7 @@ OPTIONS = ["file", "clip", "lens", "level", "weight", "n_resamples", "map_", "by
             "look with --lens top_label or --lens one_class:NAME",
         ),
         ("as in pos_label='not ill'", "as in --positive 'not ill'"),
+        ("beside by=; found by=True", "beside --by; found --by"),
         ("expected by= without sample_weight=, found both", "expected --by without --weight, found both"),
         ("expected confidence_level between 0 and 1", "expected --level between 0 and 1"),
         ("expected clip None or a number", "expected --clip a number"),

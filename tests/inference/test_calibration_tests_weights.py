@@ -196,7 +196,7 @@ def test_the_commands(tmp_path, quick_draws):
     assert f"Miscalibration is {cs.decompose(Y, P, sample_weight=W)['mcb']:.4f}" in said
     assert plain_text(found.note) in said
     fails_with(run("test", *given[:-2], "--weight", "none", "--prob", "A"), "no column 'none'")
-    fails_with(run("report", *given, "--recalibrate"), "expected --recalibrate without --weight")
+    fails_with(run("report", *given, "--recalibrate"), "expected rows without --weight beside --recalibrate, because")
 
 
 def test_a_report_says_what_the_verbs_say():
@@ -212,5 +212,7 @@ def test_a_report_says_what_the_verbs_say():
     for more in ({"by": P > 0.5}, {"recalibrate": True}):
         with pytest.raises(ValueError, match="without sample_weight="):
             cs.report(Y, P, sample_weight=W, **more)
-    with pytest.raises(ValueError, match="expected a lens that shows one event with sample_weight="):
+    with pytest.raises(
+        ValueError, match="expected rows without sample_weight= beside lens=, because a report takes them with a lens"
+    ):
         cs.report(Y, np.column_stack((1 - P, P)), sample_weight=W, lens="class_wise")

@@ -220,12 +220,13 @@ def test_classes():
     true = rng.dirichlet(np.ones(3), 1500)
     label = np.array([rng.choice(3, p=each) for each in true])
     prob = true**2 / (true**2).sum(axis=1, keepdims=True)
-    each = cs.calibration_test(label, prob, lens="class_wise", n_resamples=199, rng=1)
+    result = cs.calibration_test(label, prob, lens="class_wise", n_resamples=199, rng=1)
+    each = result.classes
     assert [found.of for found in each.deviations] == [
         f"class {k}" for k, p in zip(each.names, each.pvalue_holm, strict=True) if p <= 0.05
     ]
     assert all(found.slope < 0 and found.claims is None for found in each.deviations)
-    assert "class 0:" in str(each)
+    assert "class 0:" in str(result)
     whole = cs.calibration_test(label, prob, lens="canonical", n_resamples=199, rng=1)
     assert whole.deviation.of in {"class 0", "class 1", "class 2", "the most likely class"}
     assert whole.deviation.claims is None

@@ -221,5 +221,8 @@ def test_the_command(tmp_path):
     found = of_clusters(y, p, frame["day"], rng=3)
     assert plain_text(found.answer) in text
     assert plain_text(found.details) in text
-    fails_with(run(*given, "--stop-after", 20), "expected --cluster without --stop-after")
+    fails_with(
+        run(*given, "--stop-after", 20),
+        "expected rows without --cluster beside --stop-after, because no study covers both",
+    )
     fails_with(run(*given, "--measure", "ece_debiased"), "no test with clusters is known for ece_debiased")
