@@ -213,6 +213,6 @@ def test_a_report_says_what_the_verbs_say():
         with pytest.raises(ValueError, match="without sample_weight="):
             cs.report(Y, P, sample_weight=W, **more)
     with pytest.raises(
-        ValueError, match="expected rows without sample_weight= beside lens=, because a report takes them with a lens"
+        ValueError, match="expected rows without sample_weight= beside lens=, because"
     ):
         cs.report(Y, np.column_stack((1 - P, P)), sample_weight=W, lens="class_wise")
