@@ -212,7 +212,5 @@ def test_a_report_says_what_the_verbs_say():
     for more in ({"by": P > 0.5}, {"recalibrate": True}):
         with pytest.raises(ValueError, match="without sample_weight="):
             cs.report(Y, P, sample_weight=W, **more)
-    with pytest.raises(
-        ValueError, match="expected rows without sample_weight= beside lens=, because"
-    ):
+    with pytest.raises(ValueError, match="expected rows without sample_weight= beside lens=, because"):
         cs.report(Y, np.column_stack((1 - P, P)), sample_weight=W, lens="class_wise")
