@@ -1,14 +1,16 @@
-"""What other packages made of stored rows, see benchmarks/maps_peers.py."""
+"""What other packages made of stored rows, see ask_peer_maps.py."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
-from project_folder import PROJECT
+
+FILE = Path(__file__).with_name("peer_maps.csv")
 
 
 def stored():
     """Columns of each data set by its name: y, p, and predictions by the names of maps of other packages."""
-    with (PROJECT / "benchmarks" / "maps_peers.csv").open(encoding="utf-8") as file:
+    with FILE.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     names = list(dict.fromkeys(row["data"] for row in rows))
     return {name: _columns([row for row in rows if row["data"] == name]) for name in names}

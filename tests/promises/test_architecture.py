@@ -11,7 +11,6 @@ import textwrap
 import tomllib
 
 import pytest
-import yaml
 from package_sources import LAYERS, ROOT, import_statements, imported, parsed, sources
 
 import calibstat
@@ -288,22 +287,6 @@ def test_installed_studies_need_nothing_beside_the_package():
 )
 def test_an_import_from_beside_the_package_is_found(source, found):
     assert beside_the_package({"papers/a.py": source}) == {found}
-
-
-def needed(recipe):
-    """What a recipe of conda asks for at run time, as pyproject.toml writes it."""
-    asked = [each.replace(" ", "") for each in yaml.safe_load(recipe)["requirements"]["run"]]
-    return [each.replace("matplotlib-base", "matplotlib") for each in asked]
-
-
-def test_the_recipe_of_conda_is_that_of_pyproject():
-    text = (ROOT.parent / "conda" / "recipe" / "meta.yaml").read_text(encoding="utf-8")
-    recipe, project = yaml.safe_load(text), tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]
-    assert recipe["package"] == {"name": project["name"], "version": calibstat.__version__}
-    assert needed(text) == [f"python{project['requires-python']}", *project["dependencies"]]
-    assert recipe["build"]["entry_points"] == [f"{name} = {place}" for name, place in project["scripts"].items()]
-    assert (recipe["about"]["summary"], recipe["about"]["license"]) == (project["description"], project["license"])
-    assert needed(text.replace("numpy >=2.0", "numpy >=1.26"))[1] == "numpy>=1.26"
 
 
 def test_the_first_functions_need_numpy_and_scipy_alone():

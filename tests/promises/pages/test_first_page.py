@@ -57,5 +57,3 @@ def test_the_package_index_would_say_that_there_are_studies():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert "Monte Carlo studies" in project["description"]
     assert {"simulation", "Monte Carlo"} <= set(project["keywords"])
-    recipe = (PROJECT / "conda" / "recipe" / "meta.yaml").read_text(encoding="utf-8")
-    assert f'summary: "{project["description"]}"' in recipe

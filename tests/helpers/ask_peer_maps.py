@@ -1,8 +1,8 @@
-"""What other packages make of the same rows, for the tests of calibration maps: ``benchmarks/maps_peers.csv``.
+"""What other packages make of the same rows, for the tests of calibration maps: ``peer_maps.csv``.
 
 It needs NumPy and the packages alone: ``pip install betacal venn-abers probmetrics`` in an environment of
-their own, then ``python benchmarks/maps_peers.py``. The first line has their versions, each further one a row with its
-outcome and prediction and what they predict after they were fitted to all rows of its data set.
+their own, then ``python tests/helpers/ask_peer_maps.py``. The first line has their versions, each further one a row
+with its outcome and prediction and what they predict after they were fitted to all rows of its data set.
 """
 
 import csv
@@ -15,7 +15,7 @@ from betacal import BetaCalibration
 from probmetrics.calibrators import get_calibrator
 from venn_abers import VennAbers
 
-STORED = Path(__file__).with_name("maps_peers.csv")
+STORED = Path(__file__).with_name("peer_maps.csv")
 PACKAGES = ("betacal", "venn-abers", "probmetrics", "scikit-learn", "numpy")
 
 
