@@ -142,7 +142,6 @@ COMPARISONS = [
     *asked("compare", "label, vu, cluster=c", ONE_EVENT + REDUCED, each("measure", "ks", "brier"), FEWER),
     *asked("compare", "label, vu", JOINTLY, each("measure", "canonical_ce", "brier", "ks"), FEWER),
     *asked("compare", ["cs.Models(y, ab, cluster=c)", "words, ab, pos_label='yes'"], FEWER),
-    *asked("compare_samples", "samples", ["", "measure='ks'", "reference='late'"], FEWER),
 ]
 ESTIMATES = [
     *asked("estimate", [PLAIN, WEIGHTS, "counts", "real", "y, ab"], MEASURES),

@@ -156,7 +156,7 @@ def plain_verbs(y: np.ndarray, prob: np.ndarray, asked: dict[str, Any]) -> dict[
     return {
         "equivalence": partial(cs.equivalence_test, y, prob[0], margin=0.2, n_resamples=39, **by),
         "compare unpaired": partial(cs.compare, samples, n_resamples=19, **one),
-        "compare samples": partial(cs.compare_samples, samples, n_resamples=19, **one),
+        "compare samples": partial(cs.compare, samples, n_resamples=19, **one),
         "compare three": partial(cs.compare, y, three, reference="b", adjust="bh", n_resamples=19, **one),
         "several models": partial(cs.confidence_interval, y, three, n_resamples=19, **one),
         "detail": partial(cs.detail, y, prob[0], **asked),

@@ -29,7 +29,9 @@ def __getattr__(name: str) -> Any:
         elif name.isidentifier() and find_spec(f"{__name__}.{name}"):
             value = import_module(f"{__name__}.{name}")
         else:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            gone = import_module(f"{__name__}.data.retired_words").RETIRED_FUNCTIONS.get(name)
+            instead = f"; write {__name__}.{gone}" if gone else ""
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead}")
         globals()[name] = value  # from now on it is found without this function
     return value
 

@@ -39,7 +39,6 @@ from calibstat.inference.calibration_tests import calibration_test as calibratio
 from calibstat.inference.choosing.choose import choose as choose
 from calibstat.inference.choosing.scorer import scorer as scorer
 from calibstat.inference.compare import compare as compare
-from calibstat.inference.compare import compare_samples as compare_samples
 from calibstat.inference.confidence_interval import confidence_interval as confidence_interval
 from calibstat.inference.cross_validation.cross_validate import cross_validate as cross_validate
 from calibstat.inference.decision_loss_curve import decision_loss as decision_loss

@@ -96,7 +96,7 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "of one.",
     ),
     "Comparison": (
-        "compare, compare_samples",
+        "compare",
         "If the interval `low` to `high` of a pair excludes 0, the models differ; a negative difference says that the "
         "first one has the smaller error. `at_least` bounds by how much. Of the default measure the unit is a squared "
         "probability.",

@@ -96,7 +96,6 @@ ASKED = {
     "compare: classes": lambda r: cs.compare(
         r.label, {"a": r.prob, "b": r.prob[:, [0, 2, 1]]}, measure="brier", cluster=r.cluster, **FEW
     ),
-    "compare_samples": lambda r: cs.compare_samples({"a": (r.y, r.p), "b": (r.y, r.q)}, **FEW),
     "confidence_interval": lambda r: cs.confidence_interval(*r.binary, **FEW),
     "confidence_interval: own measure": lambda r: cs.confidence_interval(
         *r.binary, measure=cs.measures.ECE(n_bins=7), **FEW

@@ -97,7 +97,7 @@ def _of_several(kinds: Kinds) -> Iterator[Question]:
     yield "compare", _call(cs.compare, y, models)
     narrow = cs.measures.KernelCESquared(bandwidth=1e-3)
     yield "compare by a small bandwidth", _call(cs.compare, y, models, measure=narrow)
-    yield "compare_samples", _call(cs.compare_samples, {"A": (y, p), "B": tied})
+    yield "compare samples", _call(cs.compare, {"A": (y, p), "B": tied})
     yield "generalization_gap", _call(cs.generalization_gap, (y, p), tied, **FEW)
     yield "report", _call(cs.report, y, models, rng=1)
     yield "report of classes", _call(cs.report, *kinds["classes"][0], rng=1)

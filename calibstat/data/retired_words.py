@@ -25,7 +25,7 @@ class Retired(NamedTuple):
 
 
 JUDGED = ("calibration_test", "confidence_interval", "compare", "report")
-WITH_MEASURES = ("estimate", *JUDGED[:3], "compare_samples", "detectable_effect", "scorer", "truth")
+WITH_MEASURES = ("estimate", *JUDGED[:3], "detectable_effect", "scorer", "truth")
 RETIRED: Mapping[str, Retired] = {
     "proxy": Retired(JUDGED, "judge=cs.Judge(answers)"),
     "inclusion": Retired(("calibration_test", "confidence_interval"), "judge=cs.Judge(answers, inclusion=chances)"),
@@ -51,6 +51,16 @@ RETIRED: Mapping[str, Retired] = {
     "n_quantiles": Retired(("audit",), "groups=cs.Groups(features, n_quantiles={})"),
     "level": Retired(("reliability",), "confidence_level={}"),
 }
+RETIRED_FUNCTIONS: Mapping[str, str] = {
+    "compare_samples": "compare({name: (y_true, y_prob), ...})",
+}
+RETIRED_MEMBERS: Mapping[str, str] = {  # of measures
+    "makes_cells": "has_cells_of_data",
+    "given": "condition",
+    "look": "diagnose",
+    "held": "with_fixed_cells",
+    "highest": "upper_bound",
+}
 RETIRED_METHODS: Mapping[str, str] = {  # of tests
     "sign_flip": "no method=, as rows in clusters have one test, by signs of whole clusters",
 }
@@ -62,3 +72,10 @@ def refuse_retired(function: str, given: Mapping[str, object], own: Collection[s
         if word in given and function in retired.where and word not in own:
             now = retired.written(given[word])
             raise ValueError(f"expected {now} for {function}, found {word}={short(given[word])}, which is gone")
+
+
+def refuse_retired_members(cls: type) -> None:
+    """Raise if a class of measures defines what has another name now; an option may have any name."""
+    for old, new in RETIRED_MEMBERS.items():
+        if old in vars(cls) and old not in cls.__annotations__ and hasattr(cls, new):
+            raise TypeError(f"expected {new} in the measure class {cls.__name__}, found {old}, which is gone")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Unpack
 
 from calibstat.data.checked_rows import Data, Models, Samples
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import pairs_of_samples
 from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.designs.design_of_models import design_of_models
 from calibstat.inference.designs.question_of_rows import question_of_all
@@ -96,53 +94,3 @@ def compare(
     how = design.how_to_compare(method, reference, adjust, confidence_level)
     asked = design.asked(measure, options)
     return design.compare(asked, how, Draws.of(rng, asked.draws(n_resamples), n_jobs))
-
-
-def compare_samples(
-    samples: Mapping[str, Any],
-    *,
-    measure: str | Measure | type[Measure] | None = None,
-    lens: AnyLens = None,
-    reference: str | None = None,
-    adjust: str = "holm",
-    confidence_level: float = 0.95,
-    n_resamples: int | None = None,
-    rng: Rng = None,
-    n_jobs: int = 1,
-    **options: Unpack[RowsAndOptions],
-) -> Comparison:
-    """Compare calibration between independent samples of different rows, such as two sites or two years.
-
-    >>> import calibstat as cs
-    >>> here = cs.generators.calibrated().sample(1000, rng=1)
-    >>> there = cs.generators.temperature(2).sample(1000, rng=2)
-    >>> result = cs.compare_samples({"here": here, "there": there})
-    >>> result.pvalue.item() < 0.01, result.high.item() < 0
-    (True, True)
-
-    Parameters
-    ----------
-    samples : mapping from name to (y_true, y_prob)
-        Outcomes, shape (n,), and predictions in [0, 1], shape (n,) or (n, K), of each sample, two samples or more.
-    measure, lens, reference, adjust, confidence_level, n_resamples, rng, n_jobs, **options
-        As for `compare`; of the words about rows `labels` and `pos_label` alone.
-
-    Returns
-    -------
-    Comparison
-        The first minus the second sample of each pair.
-
-    Raises
-    ------
-    ValueError
-        As for `compare`.
-
-    Notes
-    -----
-    It is ``compare(samples)``. Null hypothesis: both samples come from populations with the same calibration error.
-    Rows are independent, and so are the samples: the variances of their estimates add. Rows that occur in both samples,
-    or models on the same rows, are compared by ``compare(y, models)``, which finds more.
-    """
-    how: dict[str, Any] = {"measure": measure, "lens": lens, "reference": reference, "adjust": adjust, "rng": rng}
-    how |= {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
-    return compare(pairs_of_samples(samples), **how, **options)

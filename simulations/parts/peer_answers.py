@@ -80,7 +80,7 @@ def _calibstat_difference(y: np.ndarray, p: np.ndarray, seed: int) -> Said:
     few = y.size // 10
     lens = {} if p.ndim == 1 else {"lens": "top_label"}
     samples = {"A": (y[:few], p[:few]), "B": (y[few:], p[few:])}
-    return (float(cs.compare_samples(samples, measure="ece", rng=seed, **lens).pvalue.item()),)  # type: ignore[arg-type]
+    return (float(cs.compare(samples, measure="ece", rng=seed, **lens).pvalue.item()),)  # type: ignore[arg-type]
 
 
 def _reliably(y: np.ndarray, p: np.ndarray, seed: int) -> Said:

@@ -83,7 +83,6 @@ CALLS = {
     "audit_samples": lambda **given: cs.audit_samples({"a": cs.Sample.from_rows(Y, P)}, **given),
     "choose": lambda **given: cs.choose(Y, TWO, **given),
     "compare": lambda **given: cs.compare(Y, TWO, **given),
-    "compare_samples": lambda **given: cs.compare_samples({"a": (Y, P), "b": (Y, P)}, **given),
     "cross_validate": lambda **given: cs.cross_validate(cs.recalibration.PlattScaling(), Y, P, **given),
     "generalization_gap": lambda **given: cs.generalization_gap((Y, P), (Y, P), **given),
     "power": lambda **given: cs.power(P, "shift=1", **given),

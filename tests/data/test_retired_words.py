@@ -8,7 +8,13 @@ from project_folder import PROJECT
 from sklearn.naive_bayes import GaussianNB
 
 import calibstat as cs
-from calibstat.data.retired_words import RETIRED, RETIRED_METHODS, refuse_retired
+from calibstat.data.retired_words import (
+    RETIRED,
+    RETIRED_FUNCTIONS,
+    RETIRED_MEMBERS,
+    RETIRED_METHODS,
+    refuse_retired,
+)
 
 Y, P = cs.generators.temperature(2).sample(200, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(120, rng=1)
@@ -69,7 +75,6 @@ CALLS = {  # of each word, functions that had it and a value that they took
             "calibration_test": of_classes(cs.calibration_test, LABEL, PROB),
             "confidence_interval": of_classes(cs.confidence_interval, LABEL, PROB),
             "compare": of_classes(cs.compare, LABEL, TWO),
-            "compare_samples": of_classes(cs.compare_samples, {name: (LABEL, prob) for name, prob in TWO.items()}),
             "detectable_effect": of_classes(cs.detectable_effect, PROB, None, "ks"),
             "scorer": lambda **given: cs.scorer("ece", **given),
             "truth": lambda **given: cs.generators.six_points().truth("ece", **given),
@@ -158,8 +163,17 @@ def told():
         for value, now in each.of_values or (("...", each.now),)
     ]
     rows += [(f"method={name!r}", "calibration_test", now) for name, now in RETIRED_METHODS.items()]
+    rows += [(f"cs.{name}", "calibstat", f"`cs.{now}`") for name, now in RETIRED_FUNCTIONS.items()]
+    rows += [(name, "measures of your own", f"`{now}`") for name, now in RETIRED_MEMBERS.items()]
     return "\n".join(f"| `{word}` | {functions} | {now} |" for word, functions, now in rows)
 
 
 def test_the_page_of_upgrades_has_the_table():
     assert f"\n\n| word | of | write |\n|---|---|---|\n{told()}\n\n" in (PROJECT / "docs" / "stability.md").read_text()
+
+
+@pytest.mark.parametrize(("name", "now"), RETIRED_FUNCTIONS.items())
+def test_a_function_that_is_gone_writes_out_what_is_called_now(name, now):
+    with pytest.raises(AttributeError, match=re.escape(f"has no attribute {name!r}; write calibstat.{now}")):
+        getattr(cs, name)
+    assert now.partition("(")[0] in cs.__all__

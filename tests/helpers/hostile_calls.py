@@ -195,7 +195,7 @@ OTHERS = {  # functions that take other arguments than rows: positional ones, an
                                                  "table": text(), "weight": text() | st.none(), "cells": text()}),
     "Sample.from_counts": (cs.Sample.from_counts, [st.lists(NUMBER, max_size=3)] * 3, {}),
     "Sample.from_rows": (cs.Sample.from_rows, [PAIR.map(lambda rows: rows[0]), FUTURE], {"labels": HOSTILE}),
-    "compare_samples": (cs.compare_samples, [st.fixed_dictionaries({"a": PAIR, "b": PAIR})],
+    "compare samples": (cs.compare, [st.fixed_dictionaries({"a": PAIR, "b": PAIR})],
                         {"n_resamples": st.just(9), "rng": st.just(1), "measure": st.sampled_from(["ks", "brier"]),
                          "reference": st.sampled_from(["a", None]) | HOSTILE, "adjust": HOSTILE}),
     "audit_samples": (cs.audit_samples,

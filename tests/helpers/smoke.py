@@ -160,7 +160,6 @@ CALLS = {
     "calibration_test": lambda: drawn(cs.calibration_test(Y, P, **FEW)),
     "choose": lambda: str(cs.choose(Y, TWO, subject_to="kernel_ce.high <= 0.3", **FEW)),
     "compare": lambda: drawn(cs.compare(Y, TWO, **FEW)),
-    "compare_samples": lambda: drawn(cs.compare_samples({"a": (Y, P), "b": (Y, 1 - P)})),
     "confidence_interval": lambda: drawn(cs.confidence_interval(Y, P, measure="smooth_ce", **FEW)),
     "cox": lambda: str(cs.cox(Y, P, held_out=True)),
     "CalibratedModel": calibrated,

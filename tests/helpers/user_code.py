@@ -89,7 +89,6 @@ HEAD = "import numpy as np\nimport calibstat as cs\n\ny, p = np.array([0.0, 1.0]
 CALLS = {
     "audit": "cs.audit(y, p, y, {})",
     "compare": 'cs.compare(y, {{"a": p, "b": p}}, {})',
-    "compare_samples": 'cs.compare_samples({{"a": (y, p), "b": (y, p)}}, {})',
     "cross_validate": "cs.cross_validate(None, p, y, {})",
     "generalization_gap": "cs.generalization_gap((y, p), (y, p), {})",
     "power": 'cs.power(p, "shift=1", {})',

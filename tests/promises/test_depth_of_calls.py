@@ -13,7 +13,6 @@ from quick_report import quick_report
 import calibstat as cs
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.measures.kinds.old_name import OldName
 
 ROWS = cs.generators.temperature(3).sample(500, rng=1)
 OTHER_ROWS = cs.generators.temperature(3).sample(500, rng=2)
@@ -39,11 +38,10 @@ def test_the_interval_takes_the_whole_way():
 
 
 def members(cls):
-    """The public names of a class and its bases, with what is annotated, without old names."""
+    """The public names of a class and its bases, with what is annotated."""
     bases = [base for base in cls.__mro__ if base is not object]
     names = {name for base in bases for name in (*vars(base), *inspect.get_annotations(base))}
-    old = {name for base in bases for name, value in vars(base).items() if isinstance(value, OldName)}
-    return {name for name in names - old if not name.startswith("_")}
+    return {name for name in names if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("cls", MEMBERS, ids=lambda cls: cls.__name__)
@@ -57,8 +55,6 @@ def test_members_by_hand():
         _hidden = 1
 
     class Part(Base):
-        former = OldName("ask")
-
         def ask(self): ...
 
     assert members(Part) == {"field", "ask"}

@@ -14,9 +14,9 @@ from calibstat.bounds.absolute_norms import OfClasses
 from calibstat.bounds.intervals import Interval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.data.predictions import Predictions
+from calibstat.data.retired_words import refuse_retired_members
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.named_measure import NamedMeasure
-from calibstat.measures.kinds.old_name import OldName, WithOldNames
 from calibstat.measures.kinds.population_value import VectorPopulation
 
 Honest = Literal["norm", "mean", "own", "proven", ""]
@@ -74,7 +74,7 @@ class Info:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Measure(WithOldNames):
+class Measure:
     """A measure of calibration: a frozen class whose fields are its options.
 
     This is the base of all kinds; define a measure by a kind of it, such as `Statistic`, `Seminorm`, `Binned`,
@@ -106,6 +106,9 @@ class Measure(WithOldNames):
     # distinct predictions from which its power is computed, of more from groups of close ones: half a per cent of the
     # largest sums of `ks`
     most_values: ClassVar[int] = 8192
+
+    def __init_subclass__(cls) -> None:
+        refuse_retired_members(cls)
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -191,9 +194,6 @@ class Measure(WithOldNames):
     def condition(self) -> str:
         """The condition on these rows under which the honest interval holds, for the sentence on its aim."""
         return ""
-
-    makes_cells = OldName("has_cells_of_data")
-    given = OldName("condition")
 
     def multiclass(self) -> MulticlassMeasure | None:
         """Return the measure of several classes jointly that belongs to this one, or None."""

@@ -24,7 +24,6 @@ from calibstat.data.weighted_sample import weighted_sample
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.base import Honest, Measure
 from calibstat.measures.kinds.kept import Kept
-from calibstat.measures.kinds.old_name import OldName
 from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS, BinaryPopulation
 
@@ -86,9 +85,6 @@ class Statistic(Measure, ABC):
         Results of tests say with them what drove the measure. None if the measure has none.
         """
         return None
-
-    look = OldName("diagnose")
-    held = OldName("with_fixed_cells")
 
     def has_value(self, value: np.ndarray) -> bool:
         """Whether there is an estimate on these distinct predictions, and not only a bracket by `detail`."""
@@ -263,8 +259,6 @@ class Seminorm(Statistic):
         Statement and argument: docs/proofs.md, section 2.
         """
         return moments.n * float(self.norm(value, moments.total / moments.n)) + float(score.reach(*moments.largest()))
-
-    highest = OldName("upper_bound")
 
     @property
     def is_weak(self) -> bool:

@@ -80,9 +80,9 @@ def test_hits_of_each_model_may_differ_in_a_row():
 
 
 def test_one_row_says_nothing_of_a_difference():
-    found = cs.compare_samples({"a": ([0], [0.2]), "b": ([0, 1], [0.2, 0.4])}, measure="brier")
+    found = cs.compare({"a": ([0], [0.2]), "b": ([0, 1], [0.2, 0.4])}, measure="brier")
     assert (found.low[0], found.high[0], found.pvalue[0]) == (-1, 1, 1)
-    unbounded = cs.compare_samples({"a": ([0], [0.2]), "b": ([0, 1], [0.2, 0.4])}, measure="log_loss")
+    unbounded = cs.compare({"a": ([0], [0.2]), "b": ([0, 1], [0.2, 0.4])}, measure="log_loss")
     assert (unbounded.low[0], unbounded.high[0]) == (-np.inf, np.inf)
     same = cs.compare([1], {"a": [0.7], "b": [0.6]}, measure="brier")
     assert (same.low[0], same.high[0], same.pvalue[0]) == (-1, 1, 1)

@@ -9,10 +9,8 @@ THERE = cs.generators.temperature(2).sample(200, rng=2)
 
 
 @pytest.mark.parametrize("settings", [{}, {"measure": "ks", "n_resamples": 39}, {"bandwidth": 0.5}])
-def test_it_is_compare_of_samples(settings):
-    samples = {"here": HERE, "there": THERE}
-    found = cs.compare_samples(samples, rng=3, confidence_level=0.9, **settings)
-    assert found.to_dict() == cs.compare(samples, rng=3, confidence_level=0.9, **settings).to_dict()
+def test_samples_of_different_rows_are_compared(settings):
+    found = cs.compare({"here": HERE, "there": THERE}, rng=3, confidence_level=0.9, **settings)
     assert not found.paired
     assert found.n == (300, 200)
 
@@ -20,13 +18,13 @@ def test_it_is_compare_of_samples(settings):
 def test_settings_are_passed_on():
     y, p = HERE
     samples = {"a": HERE, "b": THERE, "c": (1 - y, 1 - p)}
-    found = cs.compare_samples(samples, reference="b", adjust="bh")
+    found = cs.compare(samples, reference="b", adjust="bh")
     assert found.pairs == (("b", "a"), ("b", "c"))
     assert found.adjust == "bh"
 
 
 def test_what_is_refused():
     with pytest.raises(ValueError, match="two or more different names"):
-        cs.compare_samples({"here": HERE})
+        cs.compare({"here": HERE})
     with pytest.raises(ValueError, match=r"expected samples, a mapping from name to \(y_true, y_prob\), found"):
-        cs.compare_samples(HERE)
+        cs.compare(HERE)

@@ -1,5 +1,7 @@
 """Seminorms are seminorms, and their witnesses attain the value."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from measure_claims import (
@@ -9,6 +11,7 @@ from measure_claims import (
 )
 
 import calibstat as cs
+from calibstat.data.retired_words import RETIRED_MEMBERS
 from calibstat.measures import Seminorm
 
 SEMINORMS = [bound for bound in BOUND if isinstance(bound, Seminorm)]
@@ -50,53 +53,12 @@ class Total(Seminorm):
         return total + float(score.reach(variance, third))
 
 
-def test_a_bound_of_the_name_before_works_with_a_warning():
-    """Of the class statement itself, so that its author sees it, and of no class that is derived from it."""
-    with pytest.warns(
-        DeprecationWarning, match="expected `upper_bound` of measure class Old, found `highest`"
-    ) as found:
-
-        class Old(Seminorm):
-            norm, witness, highest = Total.norm, Total.witness, Total.upper_bound
-
-    assert [warning.filename for warning in found] == [__file__]
-
-    class Derived(Old):
-        pass
-
-    sample = cs.Sample.from_rows(*rows(1))
-    expected = Total().interval(sample).high(0.025)
-    assert expected < Seminorm.upper_bound(Total(), sample.value, *bounded(sample)) / sample.n
-    for kind in (Old, Derived):
-        assert kind().interval(sample).high(0.025) == expected
+@pytest.mark.parametrize(("old", "new"), RETIRED_MEMBERS.items())
+def test_a_name_of_before_is_refused_and_the_present_one_written_out(old, new):
+    with pytest.raises(TypeError, match=f"expected {new} in the measure class Own, found {old}, which is gone"):
+        type("Own", (Total,), {old: getattr(Total, new)})
 
 
-def bounded(sample):
-    moments = Total().interval(sample).table.moments
-    return moments, moments.score(0.025)
-
-
-def test_a_measure_with_both_names_takes_the_new_one():
-    class Both(Total):
-        upper_bound = Total.upper_bound
-
-        def highest(self, value, moments, score):
-            raise AssertionError
-
-    sample = cs.Sample.from_rows(*rows(1))
-    assert Both().interval(sample).high(0.025) == Total().interval(sample).high(0.025)
-
-
-OLD_NAMES = [
-    ("makes_cells", "has_cells_of_data"),
-    ("given", "condition"),
-    ("look", "diagnose"),
-    ("held", "with_fixed_cells"),
-]
-TOTAL = Total()
-
-
-@pytest.mark.parametrize(("old", "new"), [*OLD_NAMES, ("highest", "upper_bound")])
-def test_what_measures_have_can_be_asked_for_by_its_name_of_before(old, new):
-    with pytest.warns(DeprecationWarning, match=f"expected `{new}` of measure class Total, found `{old}`"):
-        assert getattr(TOTAL, old) == getattr(TOTAL, new)
+def test_an_option_may_have_a_name_of_before():
+    own = type("Own", (Total,), {"held": 3, "__annotations__": {"held": int}})
+    assert dataclass(frozen=True, eq=False)(own)(held=2).held == 2
