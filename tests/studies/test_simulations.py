@@ -49,6 +49,7 @@ def test_every_grid_can_be_asked(name, quick, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the true value of:RuntimeWarning")  # of real digits, which have none
 @pytest.mark.parametrize("name", WITH_GRIDS)
 def test_every_full_grid_has_its_true_values(name, monkeypatch):
     ask(name, False, monkeypatch)
