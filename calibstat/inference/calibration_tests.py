@@ -38,7 +38,7 @@ def calibration_test(
     >>> y, p = cs.generators.temperature(2).sample(2000, rng=1)
     >>> result = cs.calibration_test(y, p, rng=1)
     >>> result.pvalue, result.deviation.claims
-    (0.001, ('over-confident',))
+    (0.001, ('too far apart',))
 
     Parameters
     ----------
