@@ -13,7 +13,7 @@ from result_schemas import misfits
 from sklearn.naive_bayes import GaussianNB
 
 import calibstat as cs
-from calibstat.data.observations import Observations
+from calibstat.data.views import View
 from calibstat.in_words import InWords
 from calibstat.inference.problems.problem import Problem
 from calibstat.result import Result
@@ -201,7 +201,7 @@ def kept_rows(found):
         for path, thing in held(found)
         if length(thing) >= SMALL
         or (type(thing).__module__.startswith(FORBIDDEN) and not isinstance(thing, InWords))
-        or isinstance(thing, Problem | Observations)
+        or isinstance(thing, Problem | View)
     ]
 
 

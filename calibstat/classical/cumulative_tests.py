@@ -11,8 +11,8 @@ from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE, AsymptoticT
 from calibstat.classical.binary_input import binary_input
 from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.lenses import AnyLens
-from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
+from calibstat.data.views import BinaryView
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.measures.cumulative import KS, Kuiper
 
@@ -129,7 +129,7 @@ def kuiper(
     return _cumulative(seen, sample, Kuiper().norm(sample.value, sample.residual), "Kuiper", "kuiper / sigma")
 
 
-def _cumulative(seen: BinaryData, sample: Sample, error: float, method: str, measure: str) -> AsymptoticTestResult:
+def _cumulative(seen: BinaryView, sample: Sample, error: float, method: str, measure: str) -> AsymptoticTestResult:
     """Compare a functional of the cumulative residuals with the same functional of Brownian motion."""
     variance = float(sample.count @ (sample.value * (1 - sample.value)))
     if variance == 0:

@@ -22,9 +22,9 @@ from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_level
 from calibstat.data.data_notes import auc
 from calibstat.data.lenses import AnyLens
-from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
+from calibstat.data.views import BinaryView
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import question
@@ -194,7 +194,7 @@ def _of_noise(sample: Sample, indices: LikelihoodIndices) -> tuple[dict[str, flo
 
 
 def _of_units(
-    seen: BinaryData, units: UnitRows, clip: float | None, confidence_level: float
+    seen: BinaryView, units: UnitRows, clip: float | None, confidence_level: float
 ) -> tuple[dict[str, Interval], Numbers]:
     """Return the same of rows with weights or in clusters, of whose AUC there is no interval."""
     miss, rows = (1 - confidence_level) / 2, units.rows

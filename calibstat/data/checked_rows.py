@@ -22,11 +22,11 @@ from calibstat.data.lenses import AnyLens, Lens, OfEachClass, find_lens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
 from calibstat.data.named_lens import EVENT
 from calibstat.data.null_hypothesis import EVENT_NULL
-from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, Observations
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.data.rows_error import RowsError
 from calibstat.data.sample import Sample, as_sample, sample_of_rows
 from calibstat.data.validation import as_array, as_rows, check_rows, n_columns
+from calibstat.data.views import BinaryView, ClassWiseView, MulticlassView, View
 from calibstat.data.weighted_sample import as_weights
 
 
@@ -41,7 +41,7 @@ class AboutRows(TypedDict, total=False):
     pos_label: object
 
 
-class GivenRows:
+class RawRows:
     """Outcomes and predictions as they were given; what is checked or made of them is kept."""
 
     def __init__(
@@ -93,58 +93,60 @@ class GivenRows:
         given = np.asarray(self.sample_weight, np.float64)
         return weight, bool((given == np.floor(given)).all() and (given > 1).any())
 
-    def seen(self, lens: AnyLens, canonical: bool) -> Observations:
+    def view(self, lens: AnyLens, jointly: bool) -> View:
         """Return what a lens shows of the rows.
 
-        Without a lens these are outcome 1 of two classes, or the most likely one of more; if `canonical`, all classes
+        Without a lens these are outcome 1 of two classes, or the most likely one of more; if `jointly`, all classes
         jointly.
         """
         if isinstance(self.y_true, Sample):
-            if lens is not None or canonical:
-                wanted = "a multiclass measure" if canonical else "a lens"
+            if lens is not None or jointly:
+                wanted = "a multiclass measure" if jointly else "a lens"
                 raise ValueError(f"expected rows or Predictions for {wanted}, found a Sample, which is binary")
-            return BinaryData(EVENT, EVENT_NULL, None, self.summary)
-        if not self.are_of_classes and lens is None and not canonical:
+            return BinaryView(EVENT, EVENT_NULL, None, self.summary)
+        if not self.are_of_classes and lens is None and not jointly:
             if self.y_prob is None:
-                return BinaryData(EVENT, EVENT_NULL, None, self.summary)
-            return BinaryData(EVENT, EVENT_NULL, self.binary, None, None, *self.weight(self.binary[0].size))
-        predictions, seen = self.predictions, self._lens(lens, canonical)
-        is_event = lens is None and predictions.n_classes == 2 and not canonical
-        named, null = (EVENT, EVENT_NULL) if is_event else (seen.named, seen.hypothesis)
-        if isinstance(seen, OfEachClass):
+                return BinaryView(EVENT, EVENT_NULL, None, self.summary)
+            return BinaryView(EVENT, EVENT_NULL, self.binary, None, None, *self.weight(self.binary[0].size))
+        predictions, found = self.predictions, self._lens(lens, jointly)
+        is_event = lens is None and predictions.n_classes == 2 and not jointly
+        named, null = (EVENT, EVENT_NULL) if is_event else (found.named, found.hypothesis)
+        if isinstance(found, OfEachClass):
             weight, is_whole = self.weight(predictions.n)
-            return ClassWiseData(named, null, predictions, seen.reduce, weight=weight, weight_is_whole=is_whole)
-        outcomes, scores = seen.rows(predictions)
+            return ClassWiseView(named, null, predictions, found.reduce, weight=weight, weight_is_whole=is_whole)
+        outcomes, scores = found.rows(predictions)
         if scores.ndim == 1:
             rows = as_rows(outcomes, scores)
             check_rows(*rows)
-            return BinaryData(
-                named, null, rows, None, predictions, *self.weight(rows[0].size), confidences=seen.confidences
+            return BinaryView(
+                named, null, rows, None, predictions, *self.weight(rows[0].size), confidences=found.confidences
             )
-        shown, (weight, is_whole) = seen.vectors(predictions, outcomes, scores), self.weight(predictions.n)
-        return MulticlassData(named, null, shown, weight=weight, weight_is_whole=is_whole, confidences=seen.confidences)
+        shown, (weight, is_whole) = found.vectors(predictions, outcomes, scores), self.weight(predictions.n)
+        return MulticlassView(
+            named, null, shown, weight=weight, weight_is_whole=is_whole, confidences=found.confidences
+        )
 
-    def _lens(self, lens: AnyLens, canonical: bool) -> Lens | OfEachClass:
+    def _lens(self, lens: AnyLens, jointly: bool) -> Lens | OfEachClass:
         """Return the given lens of classes, or without one the lens that functions use by default."""
         if lens is not None:
             return find_lens(lens)
-        if canonical:
+        if jointly:
             return lenses.canonical
         return lenses.one_class(1) if self.predictions.n_classes == 2 else lenses.top_label
 
-    def chances(self, of: CalibrationMap, seen: Observations, lens: AnyLens, canonical: bool) -> np.ndarray:
+    def chances(self, of: CalibrationMap, view: View, lens: AnyLens, jointly: bool) -> np.ndarray:
         """Return the probabilities from which outcomes come if a calibration map is right.
 
         Of an event that was predicted as such, one for each distinct prediction, shape (m,); of what a lens shows of
         classes, one for each row and outcome of the lens, shape (n, L).
         """
-        if isinstance(seen, BinaryData) and seen.predictions is None:
-            return of.of_event(seen.predicted)
-        prob, shown = self.predictions.prob, self._lens(lens, canonical)
+        if isinstance(view, BinaryView) and view.predictions is None:
+            return of.of_event(view.predicted)
+        prob, shown = self.predictions.prob, self._lens(lens, jointly)
         chance = of.of_vectors(prob)
         if isinstance(shown, OfEachClass):
             return chance
-        return shown.chances(prob, chance, 2 if seen.kind == "binary" else seen.predicted.shape[1])
+        return shown.chances(prob, chance, 2 if view.kind == "binary" else view.predicted.shape[1])
 
 
 class Data:
@@ -232,10 +234,10 @@ class Data:
         if judge is not None:
             need_nothing_beside_judge({"lens": lens, "folds": folds, "sample_weight": sample_weight})
             outcomes, labelled = filled(y_true, judge)
-            rows = GivenRows(outcomes, y_prob, None, labels_or_positive(labels, pos_label))
+            rows = RawRows(outcomes, y_prob, None, labels_or_positive(labels, pos_label))
             if rows.are_of_classes:
                 raise ValueError(f"expected judge= of one event, found predictions of {rows.n_classes} classes")
-            event = rows.seen(None, canonical=False).one_event().float_rows()
+            event = rows.view(None, jointly=False).one_event().float_rows()
             self.judged = JudgedColumns.of(*event, labelled, judge, cluster)
             y_true, y_prob, cluster = self.judged.labelled_columns
             labels = pos_label = None
@@ -243,11 +245,11 @@ class Data:
         if folds is not None:
             (y_prob, label), *further = columns_of_folds(y_prob, folds)
         labels = labels if pos_label is None else labels_or_positive(labels, pos_label)
-        self.rows = GivenRows(y_true, y_prob, sample_weight, labels)
+        self.rows = RawRows(y_true, y_prob, sample_weight, labels)
         self.lens = lens
-        self._seen: dict[bool, Observations] = {}
-        self.seen()  # raises now if the rows are wrong
-        self.unit: np.ndarray | None = None
+        self._views: dict[bool, View] = {}
+        self.view()  # raises now if the rows are wrong
+        self.cluster: np.ndarray | None = None
         self.fold = None if label is None else self._numbered(label)
         self.further = tuple(Data(y_true, prob, folds=label, labels=labels) for prob, label in further)
         if len({int(each.fold.max()) for each in self.repeats if each.fold is not None}) > 1:
@@ -259,7 +261,7 @@ class Data:
         """Take rows as of clusters, which are numbered from 0; raise if folds tear them."""
         need_clusters_in_folds([each.fold for each in self.repeats if each.fold is not None], unit)
         for each in self.repeats:
-            each.unit = unit
+            each.cluster = unit
 
     def _numbered(self, label: np.ndarray) -> np.ndarray:
         """Return the number of the fold of each row; raise if rows are not such as functions take with folds."""
@@ -268,28 +270,28 @@ class Data:
             raise ValueError(f"expected folds= {ONE_EVENT}, because no study covers both, found {found[0]}")
         if self.rows.are_of_classes:
             raise ValueError(f"expected folds= {ONE_EVENT}, found predictions of {self.rows.n_classes} classes")
-        return numbered_folds(label, self.seen().one_event().float_rows()[0])
+        return numbered_folds(label, self.view().one_event().float_rows()[0])
 
     @property
     def repeats(self) -> tuple[Data, ...]:
         """The rows of each repeat of cross-validation, which have folds of their own; of rows without folds one."""
         return self, *self.further
 
-    def seen(self, canonical: bool = False) -> Observations:
-        """Return what the lens shows of the rows; without a lens, if `canonical`, all classes jointly."""
-        canonical = canonical and self.lens is None
-        if canonical not in self._seen:
-            self._seen[canonical] = self.rows.seen(self.lens, canonical)
-        return self._seen[canonical]
+    def view(self, jointly: bool = False) -> View:
+        """Return what the lens shows of the rows; without a lens, if `jointly`, all classes jointly."""
+        jointly = jointly and self.lens is None
+        if jointly not in self._views:
+            self._views[jointly] = self.rows.view(self.lens, jointly)
+        return self._views[jointly]
 
-    def chances(self, of: CalibrationMap, canonical: bool = False) -> np.ndarray:
-        """Return the probabilities from which outcomes of what is `seen` come if a calibration map is right.
+    def chances(self, of: CalibrationMap, jointly: bool = False) -> np.ndarray:
+        """Return the probabilities from which outcomes of the view come if a calibration map is right.
 
         Of an event that was predicted as such, one for each distinct prediction, shape (m,); of what a lens shows of
         classes, one for each row and outcome of the lens, shape (n, L).
         """
-        canonical = canonical and self.lens is None
-        return self.rows.chances(of, self.seen(canonical), self.lens, canonical)
+        jointly = jointly and self.lens is None
+        return self.rows.chances(of, self.view(jointly), self.lens, jointly)
 
     def asked_through(self, lens: AnyLens) -> Data:
         """Return the rows as a question sees them through its lens; raise if they have another, or take none."""
@@ -307,30 +309,34 @@ class Data:
         """Return the same rows seen through another lens; what is known of the rows is known of these."""
         other = copy(self)
         if lens is not self.lens:
-            other.lens, other._seen = lens, {}
+            other.lens, other._views = lens, {}
         return other
 
     def in_clusters_of(self, other: Data) -> Data:
         """Take the clusters of other data, of the same rows, of which whole ones may lack, and return these."""
-        self.unit, self.unseen = other.unit, UNSEEN[0]
+        self.cluster, self.unseen = other.cluster, UNSEEN[0]
         return self
 
     def as_independent(self) -> Data:
         """Return the same rows, of one repeat, taken as independent: without clusters, folds and judge."""
         other = copy(self)
-        other.unit = other.fold = other.judged = None
+        other.cluster = other.fold = other.judged = None
         other.further = ()
         return other
 
     @property
     def n(self) -> int:
         """Number of rows."""
-        return self.seen().n_given
+        return self.view().n_given
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words that describe these rows beside their labels, such as "cluster"."""
-        held: dict[str, object] = {"sample_weight": self.rows.sample_weight, "cluster": self.unit, "folds": self.fold}
+        held: dict[str, object] = {
+            "sample_weight": self.rows.sample_weight,
+            "cluster": self.cluster,
+            "folds": self.fold,
+        }
         held |= {"judge": self.judged, "lens": self.lens}
         return tuple(word for word, given in held.items() if given is not None)
 
@@ -342,16 +348,16 @@ class Data:
     @property
     def kind(self) -> Literal["binary", "multiclass", "class-wise"]:
         """The kind of data that the lens shows."""
-        return self.seen().kind
+        return self.view().kind
 
     @property
     def counts(self) -> str:
         """Numbers of rows, of outcomes or classes, and of clusters, in words."""
         n = self.n if self.judged is None else self.judged.n
-        counts = [f"{n:,} row{'s' * (n != 1)}", self.seen().counts]
+        counts = [f"{n:,} row{'s' * (n != 1)}", self.view().counts]
         counts[1:1] = [f"{self.n:,} of them labelled"] if self.judged is not None else []
         counts += ["with weights"] if self.rows.sample_weight is not None else []
-        counts += [f"{self.unit.max() + 1:,} clusters"] if self.unit is not None else []
+        counts += [f"{self.cluster.max() + 1:,} clusters"] if self.cluster is not None else []
         counts += [f"{self.fold.max() + 1:,} folds"] if self.fold is not None else []
         counts += [f"{len(self.repeats):,} repeats"] if self.further else []
         counts += ["with a judge"] if self.judged is not None else []
@@ -490,7 +496,7 @@ class Models(Mapping[str, Data]):
         return next(iter(self.values()))
 
     @property
-    def rows(self) -> GivenRows:
+    def rows(self) -> RawRows:
         """Outcomes and predictions of the first model."""
         return self.first.rows
 
@@ -500,9 +506,9 @@ class Models(Mapping[str, Data]):
         return self.first.fold
 
     @property
-    def unit(self) -> np.ndarray | None:
+    def cluster(self) -> np.ndarray | None:
         """The number of the cluster of each row, None without clusters; all models have the same."""
-        return self.first.unit
+        return self.first.cluster
 
     @property
     def lens(self) -> Any:
@@ -618,7 +624,7 @@ def predictions_of(models: Models) -> dict[str, Predictions]:
 
 
 def observe(
-    y_true: ArrayLike | Sample | Predictions, y_prob: Predicted = None, *, canonical: bool = False, **rows: Any
-) -> Observations:
-    """Check data and return what the lens shows of them; without a lens, if `canonical`, all classes jointly."""
-    return Data(y_true, y_prob, **rows).seen(canonical)
+    y_true: ArrayLike | Sample | Predictions, y_prob: Predicted = None, *, jointly: bool = False, **rows: Any
+) -> View:
+    """Check data and return what the lens shows of them; without a lens, if `jointly`, all classes jointly."""
+    return Data(y_true, y_prob, **rows).view(jointly)

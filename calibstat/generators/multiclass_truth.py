@@ -30,7 +30,7 @@ class MulticlassPopulation:
     finite: bool
     resolved: bool = False
 
-    def seen(self, lens: Lens, logarithms: bool) -> MulticlassPopulation:
+    def through(self, lens: Lens, logarithms: bool) -> MulticlassPopulation:
         """Return the population seen through a lens; a binary outcome has classes 0 and 1.
 
         `logarithms` computes `log_prob`, which takes far longer than all else.
@@ -69,52 +69,52 @@ class MulticlassPopulation:
 
 
 @dataclass(frozen=True)
-class BinaryView:
+class EventPopulation:
     """The binary population of class 1 of two, as seen through a lens."""
 
-    seen: MulticlassPopulation
+    shown: MulticlassPopulation
 
     @property
     def scattered(self) -> bool:
         """Whether the true probability varies among points of nearly equal prediction."""
-        return not self.seen.finite
+        return not self.shown.finite
 
     @property
     def finite(self) -> bool:
         """Whether the points are all possible predictions."""
-        return self.seen.finite
+        return self.shown.finite
 
     @property
     def _score(self) -> np.ndarray:
-        return np.minimum(self.seen.prob[:, 1], 1.0)  # sums of probabilities may round above 1
+        return np.minimum(self.shown.prob[:, 1], 1.0)  # sums of probabilities may round above 1
 
     def summary(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> Sample:
         """Return predictions and weights; the points are not moved or cut."""
-        chance = np.minimum(self.seen.chance[:, 1], 1.0)
-        return Sample.from_counts(self._score, self.seen.weight, self.seen.weight * chance)
+        chance = np.minimum(self.shown.chance[:, 1], 1.0)
+        return Sample.from_counts(self._score, self.shown.weight, self.shown.weight * chance)
 
     def mean(self, loss: Loss) -> float:
         """Return the expected loss."""
-        return self.seen.expected(np.stack(loss.outcome_losses(self._score, self.seen.log_prob), axis=1))
+        return self.shown.expected(np.stack(loss.outcome_losses(self._score, self.shown.log_prob), axis=1))
 
     def rate(self) -> float:
         """Return the probability of outcome 1."""
-        return min(self.seen.average(self.seen.chance[:, 1]), 1.0)
+        return min(self.shown.average(self.shown.chance[:, 1]), 1.0)
 
 
 def truth(population: MulticlassPopulation, lens: Lens, measure: Measure) -> float:
     """Return a measure of the population seen through a lens."""
-    seen = population.seen(lens, logarithms=measure.takes_logarithms)
+    shown = population.through(lens, logarithms=measure.takes_logarithms)
     if np.asarray(lens.scores(population.prob[:1])).ndim == 1:
         if isinstance(measure, MulticlassMeasure):
             found = f"found {lens}, which is binary"
             raise ValueError(f"expected a lens that shows several classes for measure {measure.name!r}, {found}")
         assert isinstance(measure, Statistic)
         with unknown_value_of(measure):
-            return measure.population_value(BinaryView(seen))
+            return measure.population_value(EventPopulation(shown))
     of_classes = measure.multiclass()
     if of_classes is None:
         found = f"found {lens}, which shows several classes"
         raise ValueError(f"expected a lens that shows a binary outcome for measure {measure.name!r}, {found}")
     with unknown_value_of(of_classes):
-        return of_classes.population_value(seen)
+        return of_classes.population_value(shown)

@@ -177,8 +177,8 @@ def decision_loss(
     """
     threshold, stake = checked_thresholds(thresholds), _checked_stake(gain, cost)
     check_level("confidence_level", confidence_level)
-    seen = rows.seen().one_event("decision loss")
-    sample, units = seen.counted("decision loss"), UnitRows.of(seen, design_of(rows).unit)
+    view = rows.view().one_event("decision loss")
+    sample, units = view.counted("decision loss"), UnitRows.of(view, design_of(rows).unit)
     own = np.nan if cost is None else cost / stake
     asked = threshold if np.isnan(own) else np.append(threshold, own)
     tail = (1 - confidence_level) / 2
@@ -206,10 +206,10 @@ def decision_loss(
         own_high=np.nan if np.isnan(own) else float(high[-1]),
         stake=stake,
         confidence_level=confidence_level,
-        lens=seen.lens,
+        lens=view.lens,
         n=int(sample.n) if units is None else units.rows.n_rows,
         drawn="rows" if units is None else units.drawn,
-        **seen.annotations(),
+        **view.annotations(),
     )
 
 

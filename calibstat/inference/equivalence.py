@@ -250,8 +250,8 @@ def equivalence_test(
     if isinstance(by, str) and by == "bins":
         settings = _options_of_bins(dict(options))
         independent(rows).need_equal_rows("a test by bins", _NO_BINS)
-        seen = rows.seen().one_event("equivalence_test")
-        return _by_bins(seen.counted("equivalence_test"), seen.lens, float(margin), float(level), **settings)
+        view = rows.view().one_event("equivalence_test")
+        return _by_bins(view.counted("equivalence_test"), view.lens, float(margin), float(level), **settings)
     seed = rng if is_whole(rng, 0) else int(draws.key)  # the same for every level
     asked = {"n_resamples": n_resamples, "rng": seed, "n_jobs": n_jobs}
     return _by_measure(rows, find_measure(by, options), float(margin), float(level), asked)
@@ -259,8 +259,8 @@ def equivalence_test(
 
 def _by_measure(rows: Data, measure: Measure, margin: float, level: float, asked: dict[str, Any]) -> Equivalence:
     """Test by the upper end of an interval, with these draws."""
-    seen = rows.seen().one_event("equivalence_test")
-    seen.counted("equivalence_test")
+    view = rows.view().one_event("equivalence_test")
+    view.counted("equivalence_test")
     if measure.honest == "mean":
         raise ValueError(f"expected a measure of calibration error, found {measure.name!r}, a mean loss")
     problem = problem_of(rows, measure)
@@ -285,11 +285,11 @@ def _by_measure(rows: Data, measure: Measure, margin: float, level: float, asked
         rows_needed=None,
         null_hypothesis=f"this is more than {margin:g}: {interval.estimand}",
         by=interval.measure,
-        lens=seen.lens,
+        lens=view.lens,
         n=interval.n,
         if_calibrated=floor if floor == interval.high or (floor is not None and floor > margin) else None,
-        note=seen.weights_note(),
-        effective_n=seen.effective_n,
+        note=view.weights_note(),
+        effective_n=view.effective_n,
     )
 
 

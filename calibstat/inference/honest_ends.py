@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from calibstat.bounds.intervals import Interval
-from calibstat.data.observations import Rarest
+from calibstat.data.views import Rarest
 from calibstat.inference.p_values import largest_p_value
 from calibstat.inference.problems.problem import Drawn, Problem
 from calibstat.resampling import Draws, Stage

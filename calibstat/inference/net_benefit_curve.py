@@ -141,8 +141,8 @@ def net_benefit(
     """
     threshold = checked_thresholds(thresholds)
     check_level("confidence_level", confidence_level)
-    seen = rows.seen().one_event("net benefit")
-    sample, units = seen.counted("net benefit"), UnitRows.of(seen, design_of(rows).unit)
+    view = rows.view().one_event("net benefit")
+    sample, units = view.counted("net benefit"), UnitRows.of(view, design_of(rows).unit)
     points = (
         _of_counts(sample, threshold, confidence_level)
         if units is None
@@ -157,10 +157,10 @@ def net_benefit(
         high=high,
         everyone=read_only(rate - (1 - rate) * threshold / (1 - threshold)),
         confidence_level=confidence_level,
-        lens=seen.lens,
+        lens=view.lens,
         n=int(sample.n) if units is None else units.rows.n_rows,
         drawn="rows" if units is None else units.drawn,
-        **seen.annotations(),
+        **view.annotations(),
     )
 
 

@@ -13,9 +13,9 @@ from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_whole
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
-from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, Observations
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.data.views import BinaryView, ClassWiseView, MulticlassView, View
 from calibstat.digits import settled
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.sharpness_errors import LossRows, standard_errors
@@ -211,9 +211,9 @@ def sharpness(
     error = RegressionCE(divergence=divergence, kernel=kernel, bandwidth=bandwidth, clip=clip)
     phi = find_divergence(divergence)
     check_whole("n_points", n_points, 2)
-    seen = rows.seen()
-    seen = rows.through(lenses.canonical).seen() if seen.lens == TOP else seen
-    sample, predicted, losses, shown = _parts(seen, phi, clip)
+    view = rows.view()
+    view = rows.through(lenses.canonical).view() if view.lens == TOP else view
+    sample, predicted, losses, shown = _parts(view, phi, clip)
     counted = sample.kind == "counts"
     total = float(losses.of_predictions.sum() / sample.count.sum())
     calibration_error = error.evaluate(*sample.arrays)
@@ -231,25 +231,25 @@ def sharpness(
     )
 
 
-def _parts(seen: Observations, phi: Bregman, clip: float | None) -> Parts:
+def _parts(view: View, phi: Bregman, clip: float | None) -> Parts:
     """Return what a diagram is made of: of one event, or of several classes jointly."""
 
-    def binary(data: BinaryData) -> Parts:
+    def binary(data: BinaryView) -> Parts:
         sample = data.sample
         predicted = phi.inside(sample.value, clip, data.row_predictions)
         return sample, predicted, _of_outcomes(sample, predicted, phi), data.lens
 
-    def canonical_parts(data: MulticlassData) -> Parts:
+    def canonical_parts(data: MulticlassView) -> Parts:
         phi.inside(data.predictions.largest, clip)
         sample, rows = _of_top_label(data.predictions, phi, clip)
         whole = data.lens == lenses.canonical.named
         shown = TOP if whole else replace(TOP, title=f"{lenses.top_label} of {data.lens}")
         return sample, phi.inside(sample.value, clip), rows, shown
 
-    def class_wise(data: ClassWiseData) -> Parts:
+    def class_wise(data: ClassWiseView) -> Parts:
         raise ValueError(f"expected a binary or canonical lens, such as one_class(k); found {data.lens}")
 
-    return seen.choose(binary, canonical_parts, class_wise)
+    return view.choose(binary, canonical_parts, class_wise)
 
 
 def _curves(

@@ -250,7 +250,7 @@ def summarize(
         confidence_level=confidence_level,
         n=models[reference].n,
         note=_note(asked[reference]),
-        effective_n=asked[reference].seen().effective_n,
+        effective_n=asked[reference].view().effective_n,
     )
 
 
@@ -283,7 +283,7 @@ def _is_joint(arguments: Mapping[str, Any]) -> bool:
 def _note(data: Data) -> str:
     unit = independent(data).unit
     clusters = "" if unit is None else f"Intervals are of {clusters_in_words(unit)}, drawn whole."
-    return "\n".join(part for part in (clusters, data.seen().weights_note()) if part)
+    return "\n".join(part for part in (clusters, data.view().weights_note()) if part)
 
 
 def _row(
@@ -306,7 +306,7 @@ def _row(
         else:
             numbers = interval.estimate, interval.low, interval.high
             row.append((*numbers, interval.why_infinite, interval.remark(writer(".4f"))))
-    sample = data.seen().one_event("the AUC").sample
+    sample = data.view().one_event("the AUC").sample
     row.insert(measures.index("auc"), (auc(sample.count, sample.positives)[0], np.nan, np.nan, "", ""))
     return row
 
@@ -329,7 +329,7 @@ def _accuracy(data: Data, settings: dict[str, Any]) -> tuple[float, float, float
 
 def _doubts(models: Mapping[str, Data]) -> list[str]:
     """Name the models whose predictions look reversed, or like labels, or miscounted."""
-    notes = {name: data.seen().data_note() for name, data in models.items()}
+    notes = {name: data.view().data_note() for name, data in models.items()}
     return [f"{name}: {note[0].lower()}{note[1:]}" for name, note in notes.items() if note]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.bounds.mean_interval import MeanInterval, of_units
 from calibstat.data.clusters import clusters_in_words
-from calibstat.data.observations import BinaryData
+from calibstat.data.views import BinaryView
 from calibstat.data.weighted_sample import WeightedSample
 from calibstat.inference.problems.binary_problem import sample_in_clusters
 
@@ -36,7 +36,7 @@ class UnitRows:
     drawn: str
 
     @classmethod
-    def of(cls, seen: BinaryData, unit: np.ndarray | None) -> UnitRows | None:
+    def of(cls, seen: BinaryView, unit: np.ndarray | None) -> UnitRows | None:
         """Return the rows of this data in clusters `unit`; None of independent rows that all count once."""
         if unit is not None:
             return cls(*sample_in_clusters(seen, unit), clusters_in_words(unit, seen.weight))

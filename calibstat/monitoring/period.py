@@ -144,10 +144,10 @@ def summarize(
     rows: Data, /, segment: ArrayLike | None = None, *, lens: AnyLens = None, **about: Unpack[AboutRows]
 ) -> PeriodSummary:
     """Return the summary of rows; `segment` names the segment of each row, or of all."""
-    seen = rows.seen().one_event()
+    view = rows.view().one_event()
     if segment is None or as_labels("segment", segment).ndim == 0:
         name = "" if segment is None else segment_name(segment)
-        return PeriodSummary.of({name: SegmentSums.of(seen.counted("a monitor"))})
-    y, p = seen.float_rows()
+        return PeriodSummary.of({name: SegmentSums.of(view.counted("a monitor"))})
+    y, p = view.float_rows()
     parts = rows_of_segments(segment, p.size)
     return PeriodSummary.of({name: SegmentSums.of(Sample.from_rows(y[of], p[of])) for name, of in parts.items()})

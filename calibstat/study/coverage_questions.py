@@ -12,8 +12,8 @@ import numpy as np
 
 from calibstat.data.checked_rows import observe
 from calibstat.data.lenses import one_class
-from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample
+from calibstat.data.views import BinaryView, ClassWiseView, MulticlassView
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
@@ -198,15 +198,15 @@ def _truth_over_fixed_cells(
     (truth,) = truths
     settings = {option: value for option, value in options.items() if option in VERB_SETTINGS}
 
-    def binary(seen: BinaryData) -> float:
+    def binary(seen: BinaryView) -> float:
         return float(truth(name, **settings, **_with_fixed_cells(measure, seen.sample).options))
 
-    def class_wise(seen: ClassWiseData) -> float:
+    def class_wise(seen: ClassWiseView) -> float:
         fixed = [_with_fixed_cells(measure, sample).options for sample in seen.samples()]
         truths = np.array([truth(name, lens=one_class(k), **each) for k, each in enumerate(fixed)])
         return float(truths.max() if seen.reduce == "max" else truths.mean())
 
-    def canonical(seen: MulticlassData) -> float:
+    def canonical(seen: MulticlassView) -> float:
         raise ValueError(f"expected a binary or class-wise measure over fixed cells, found {name!r}")
 
     return observe(data, None, lens=settings.get("lens")).choose(binary, canonical, class_wise)

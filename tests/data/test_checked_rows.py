@@ -166,8 +166,8 @@ def test_data_show_counts_only():
 
 def test_what_is_known_of_rows_is_kept():
     data = cs.Data(LABEL, PROB)
-    assert data.seen() is data.seen()
-    assert data.seen().sample is data.seen().sample
+    assert data.view() is data.view()
+    assert data.view().sample is data.view().sample
     assert data.through("class_wise").predictions is data.predictions
     assert data.predictions.order is data.predictions.order
     models = cs.Models(Y, TWO)

@@ -62,7 +62,7 @@ def test_models_with_folds_take_whole_clusters():
     with pytest.raises(ValueError, match="all rows of a cluster in one fold"):
         cs.Models(Y, {"A": P, "B": 1 - P}, folds=FOLD, cluster=np.arange(120) // 2)
     models = cs.Models(Y, {"A": P, "B": 1 - P}, folds=np.arange(120) // 2 % 5, cluster=np.arange(120) // 2)
-    assert all(np.array_equal(each.unit, np.arange(120) // 2) for each in models.values())
+    assert all(np.array_equal(each.cluster, np.arange(120) // 2) for each in models.values())
 
 
 def test_names_of_folds_do_not_matter():

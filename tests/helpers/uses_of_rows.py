@@ -1,4 +1,4 @@
-"""Where code asks rows how they came about: by `unit`, `fold` or `judged` of `Data` and `Models`."""
+"""Where code asks rows how they came about: by `cluster`, `fold` or `judged` of `Data` and `Models`."""
 
 import ast
 import re
@@ -6,14 +6,14 @@ import re
 from package_sources import nodes_of
 
 # how rows came about, which designs ask alone, beside `Data` itself and what checks rows
-OF_DESIGNS, MAY_ASK = {"unit", "fold", "judged"}, ("data/", "inference/designs/")
-ROWS = re.compile(r"\b(Data|Models|Samples)\b")  # no `BinaryData`, which is what a lens shows
+OF_DESIGNS, MAY_ASK = {"cluster", "fold", "judged"}, ("data/", "inference/designs/")
+ROWS = re.compile(r"\b(Data|Models|Samples)\b")  # no `BinaryView`, which is what a lens shows
 SAME_ROWS = {"through", "asked_through", "some", "without_clusters", "first"}
 OF_ROWS = {"values": 0, "items": 1, "repeats": 0}  # what is gone through, and where in it the rows are
 
 
 class Asked(ast.NodeVisitor):
-    """Uses of `.unit`, `.fold` and `.judged` of rows in one function, with the functions within it.
+    """Uses of `.cluster`, `.fold` and `.judged` of rows in one function, with the functions within it.
 
     The checker knows rows by their types as they are written, and no others: parameters, fields of `self` and variables
     that are annotated as `Data`, `Models` or `Samples` (within a mapping too), what is assigned from a call of these

@@ -240,14 +240,14 @@ def test_only_designs_ask_how_rows_came_about():
 @pytest.mark.parametrize(
     "function",
     [
-        "def f(data: Data):\n    return data.unit",
+        "def f(data: Data):\n    return data.cluster",
         "def f(rows: Models | None):\n    return rows.first.fold",
         "def f(rows: Models):\n    return [each.judged for each in rows.values()]",
-        "def f(models: Mapping[str, Data]):\n    for name, each in models.items():\n        each.unit",
+        "def f(models: Mapping[str, Data]):\n    for name, each in models.items():\n        each.cluster",
         "def f(rows: Data):\n    for each in rows.repeats:\n        each.fold",
         "def f(y, p):\n    data = Data(y, p).through(None)\n    return data.judged",
-        "def f(rows: Models):\n    one = rows['a']\n    return lambda: one.unit",
-        "class C:\n    data: Data\n    def f(self):\n        return self.data.unit",
+        "def f(rows: Models):\n    one = rows['a']\n    return lambda: one.cluster",
+        "class C:\n    data: Data\n    def f(self):\n        return self.data.cluster",
     ],
 )
 def test_code_that_asks_how_rows_came_about_is_found(function):
@@ -258,7 +258,7 @@ def test_code_that_asks_how_rows_came_about_is_found(function):
 @pytest.mark.parametrize(
     "function",
     [
-        "def f(data: BinaryData):\n    return data.unit",
+        "def f(data: BinaryView):\n    return data.cluster",
         "def f(table: RowTable, data: Data):\n    return table.unit, data.n",
     ],
 )

@@ -103,8 +103,8 @@ def audit(
     check_switch("shape", shape)
     draws = Draws.of(rng, n_resamples, n_jobs)
     check_row_names(rows.rows.y_true, asked.given, ("y_true", "groups"))
-    seen = rows.seen().one_event("audit")
-    y, p = seen.float_rows()
+    view = rows.view().one_event("audit")
+    y, p = view.float_rows()
     made = as_groups(asked, y.size)
     # so that draws do not depend on the given order of the rows
     order, _ = canonical_order([p, made.membership(np.unique(p, return_inverse=True)[1])])
@@ -116,7 +116,7 @@ def audit(
     return audit_of(
         CountedGroups(p, np.ones(p.size), y, p, lambda g: made.mask(g, order), made),
         packed_rows,
-        seen.lens,
+        view.lens,
         shape=shape,
         confidence_level=confidence_level,
         draws=draws,

@@ -18,8 +18,8 @@ from calibstat.data.checks import check_level, check_switch, is_among, short
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
 from calibstat.data.null_hypothesis import EVENT_NULL
-from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample, need_counts
+from calibstat.data.views import BinaryView, ClassWiseView, MulticlassView
 from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.cell_limits import limits_of_distances
 from calibstat.inference.bands.reliability_bands import Band, Bins
@@ -179,14 +179,14 @@ class Diagrams:
 
     def made(self) -> Reliability | ClassWiseReliability | SimplexReliability:
         """Return the diagram of what the lens shows."""
-        seen = self.design.data.seen()
+        view = self.design.data.view()
         if self.band is not None and BANDS[self.band].of_clusters is None:
             why = BANDS[self.band].why_no_clusters
             self.design.need_no_clusters(f"expected no cluster= for band={self.band!r}, found one: {why}")
-        diagram: Reliability | ClassWiseReliability | SimplexReliability = seen.choose(
+        diagram: Reliability | ClassWiseReliability | SimplexReliability = view.choose(
             self._binary, self._canonical, self._class_wise
         )
-        return replace(diagram, **seen.annotations())
+        return replace(diagram, **view.annotations())
 
     @property
     def _is_usual(self) -> bool:
@@ -196,17 +196,17 @@ class Diagrams:
     def _bins(self) -> int | str | None:
         return USUAL_BINS if self._is_usual else self.n_bins
 
-    def _drawn(self, data: BinaryData, cut: Strategy, chance: np.ndarray | None) -> Reliability:
+    def _drawn(self, data: BinaryView, cut: Strategy, chance: np.ndarray | None) -> Reliability:
         ece = ECE(n_bins=self._bins, strategy=cut)
         error = self._interval(data, ece) if self.has_interval else None
         outcomes = Labels() if chance is None else BinaryProblem(ece, data).with_chances(chance)[1]
         diagram = self._of_event(data, cut, outcomes, error)
         if self.shape is None:
             return diagram
-        seen = replace(data, null=EVENT_NULL, predictions=None, confidences=())
-        return replace(diagram, without_bins=self._honest(BinaryProblem(L1(shape=self.shape), seen)))
+        view = replace(data, null=EVENT_NULL, predictions=None, confidences=())
+        return replace(diagram, without_bins=self._honest(BinaryProblem(L1(shape=self.shape), view)))
 
-    def _binary(self, data: BinaryData) -> Reliability:
+    def _binary(self, data: BinaryView) -> Reliability:
         equal = isinstance(self.strategy, str) and self.strategy == "uniform"
         rare = self._is_usual and equal and is_rare(data.sample)
         return self._drawn(data, "quantile" if rare else self.strategy, self.chance)
@@ -215,7 +215,7 @@ class Diagrams:
         if self.shape is not None:
             raise ValueError(f"expected a lens that shows one event with shape=, found {lens}")
 
-    def _class_wise(self, data: ClassWiseData) -> ClassWiseReliability:
+    def _class_wise(self, data: ClassWiseView) -> ClassWiseReliability:
         self._need_no_shape(data.lens)
         names, cut = data.predictions.names, self.strategy
         each = [None] * len(names) if self.chance is None else [np.column_stack((1 - c, c)) for c in self.chance.T]
@@ -223,7 +223,7 @@ class Diagrams:
         error = ClassWiseProblem(ECE(n_bins=self._bins, strategy=cut), data, None).estimate()
         return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
 
-    def _canonical(self, data: MulticlassData) -> SimplexReliability:
+    def _canonical(self, data: MulticlassView) -> SimplexReliability:
         self._need_no_shape(data.lens)
         if not is_among(self.band, ("consistency", "confidence", None)):  # the default has no meaning here
             raise ValueError(f"expected band 'confidence' or None for {data.lens}, found {self.band!r}")
@@ -234,7 +234,7 @@ class Diagrams:
         limits = self.level if self.band == "confidence" else None
         return _of_vectors(data, BINS_OF_CLASSES if self._is_usual else self.n_bins, str(self.strategy), limits)
 
-    def _interval(self, data: BinaryData, error: ECE) -> ConfidenceInterval | None:
+    def _interval(self, data: BinaryView, error: ECE) -> ConfidenceInterval | None:
         """Return the honest interval of the error over the bins of a diagram, None where none is known."""
         sample = data.sample
         if not sample.keeps_rows:
@@ -251,7 +251,7 @@ class Diagrams:
         return self.design.interval_of(problem, "honest", self.level, draws)
 
     def _of_event(
-        self, data: BinaryData, strategy: Strategy, outcomes: GivenPredictions, interval: ConfidenceInterval | None
+        self, data: BinaryView, strategy: Strategy, outcomes: GivenPredictions, interval: ConfidenceInterval | None
     ) -> Reliability:
         """Compare observed frequency and mean prediction bin by bin."""
         sample, unit, band, n_bins = data.sample, self.design.unit, self.band, self._bins
@@ -298,7 +298,7 @@ def is_rare(sample: Sample) -> bool:
 
 
 def _of_vectors(
-    data: MulticlassData, n_bins: int | str | None, strategy: str, level: float | None
+    data: MulticlassView, n_bins: int | str | None, strategy: str, level: float | None
 ) -> SimplexReliability:
     """Compare mean outcome and mean prediction in each cell of the simplex, with limits if a level is given."""
     predictions = data.predictions
@@ -335,7 +335,7 @@ def _boxes(table: dict[str, Any], n_bins: int | str | None, n: int) -> tuple[np.
     return read_only(low), read_only(high)
 
 
-def _table(data: BinaryData, unit: np.ndarray) -> RowTable:
+def _table(data: BinaryView, unit: np.ndarray) -> RowTable:
     """Return the residuals of rows in clusters at their distinct predictions."""
     columns = data.float_rows()
     order, unit_in_order = canonical_order(columns, unit, data.weight)

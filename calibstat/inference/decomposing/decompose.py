@@ -24,8 +24,8 @@ from calibstat.data.clipping import advice
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
-from calibstat.data.observations import BinaryData, MulticlassData, Observations
 from calibstat.data.sample import need_counts
+from calibstat.data.views import BinaryView, MulticlassView, View
 from calibstat.digits import settled
 from calibstat.inference.decomposing.decompose_vectors import METHODS_OF_VECTORS, decompose_vectors, options_of_cells
 from calibstat.inference.designs.design_of import design_of
@@ -305,17 +305,17 @@ def decompose(
     check_level("confidence_level", confidence_level)
     check_jobs(n_jobs)
     check_whole("n_resamples", n_resamples, 0)
-    observed = rows.seen()
-    if isinstance(observed, MulticlassData) and method in METHODS_OF_VECTORS:
+    observed = rows.view()
+    if isinstance(observed, MulticlassView) and method in METHODS_OF_VECTORS:
         return _jointly(phi, method, observed, options, n_resamples)
     split = Split(phi, method, _settings(method, METHODS[method], options))
-    seen, unit = observed.one_event(f"method {method!r}"), design_of(rows).unit
-    total, parts = split.of_rows(seen)
-    found = _decomposition(total, parts, split, seen, seen.sample.n_rows)
-    found = replace(found, drawn="rows" if unit is None else clusters_in_words(unit, seen.weight))
+    view, unit = observed.one_event(f"method {method!r}"), design_of(rows).unit
+    total, parts = split.of_rows(view)
+    found = _decomposition(total, parts, split, view, view.sample.n_rows)
+    found = replace(found, drawn="rows" if unit is None else clusters_in_words(unit, view.weight))
     if not n_resamples:
         return found
-    drawn = split.resamples(seen, unit, total, Draws.of(rng, n_resamples, n_jobs))
+    drawn = split.resamples(view, unit, total, Draws.of(rng, n_resamples, n_jobs))
     tail = (1 - confidence_level) / 2
     ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
     low, high = (dict(zip(("score", *parts), end, strict=True)) for end in ends)
@@ -336,19 +336,19 @@ class Split:
             value, count, positives = (part[count > 0] for part in (value, count, positives))
         return METHODS[self.method](self.score, value, count, positives, **self.settings)
 
-    def of_rows(self, seen: BinaryData) -> Parts:
+    def of_rows(self, view: BinaryView) -> Parts:
         """Return the score of the rows and its parts."""
         if self.method in NEEDS_FINITE:
-            self.score.inside(seen.sample.value, self.settings["clip"], seen.row_predictions)
-        return self(*seen.sample.arrays)
+            self.score.inside(view.sample.value, self.settings["clip"], view.row_predictions)
+        return self(*view.sample.arrays)
 
-    def resamples(self, seen: BinaryData, unit: np.ndarray | None, total: float, draws: Draws) -> np.ndarray:
+    def resamples(self, view: BinaryView, unit: np.ndarray | None, total: float, draws: Draws) -> np.ndarray:
         """Return the score and its parts in each bootstrap sample, a row each; `total` is the score of the rows."""
-        sample, rows = seen.sample, seen.row_predictions
+        sample, rows = view.sample, view.row_predictions
         need_counts(sample, "a bootstrap of the parts")
         if not np.isfinite(total):
             given = sample.value if rows is None else rows
-            raise ValueError(f"expected a finite {self.score.name} score; {seen.impossible()}; {advice(given)}")
+            raise ValueError(f"expected a finite {self.score.name} score; {view.impossible()}; {advice(given)}")
 
         def numbers(*arrays: np.ndarray) -> list[float]:
             score, parts = self(*arrays)
@@ -356,12 +356,12 @@ class Split:
 
         if unit is None:
             return resampling.draw(sample, Pairs(), numbers, draws, Stage.ROWS)
-        in_order, unit = sample_in_clusters(seen, unit)
+        in_order, unit = sample_in_clusters(view, unit)
         return resampling.draw(in_order, Clusters(unit), numbers, draws, Stage.ROWS)
 
 
 def _jointly(
-    score: Bregman, method: str, data: MulticlassData, options: Mapping[str, Any], n_resamples: int
+    score: Bregman, method: str, data: MulticlassView, options: Mapping[str, Any], n_resamples: int
 ) -> Decomposition:
     """Return the parts of the score of several classes jointly, which has no ranges."""
     if n_resamples:
@@ -371,9 +371,7 @@ def _jointly(
     return _decomposition(total, parts, split, data, data.predictions.n)
 
 
-def _decomposition(
-    total: float, parts: dict[str, float], split: Split, seen: Observations, n: int | float
-) -> Decomposition:
+def _decomposition(total: float, parts: dict[str, float], split: Split, view: View, n: int | float) -> Decomposition:
     """Return the parts without their ranges."""
     return Decomposition(
         score=total,
@@ -385,11 +383,11 @@ def _decomposition(
         loss=split.score.name,
         method=split.method,
         options=split.settings,
-        lens=seen.lens,
+        lens=view.lens,
         n=n,
         n_resamples=0,
-        why_infinite=seen.impossible() if np.isinf(total) else "",
-        **seen.annotations(),
+        why_infinite=view.impossible() if np.isinf(total) else "",
+        **view.annotations(),
     )
 
 

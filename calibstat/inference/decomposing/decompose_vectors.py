@@ -11,7 +11,7 @@ import numpy as np
 
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.checks import unknown_name
-from calibstat.data.observations import MulticlassData
+from calibstat.data.views import MulticlassView
 from calibstat.measures.bregman import SCORES, Bregman
 from calibstat.measures.canonical_ce import CanonicalCE
 from calibstat.measures.kinds.registry import find_measure
@@ -119,7 +119,7 @@ def options_of_cells(
 
 
 def decompose_vectors(
-    score: Bregman, method: str, data: MulticlassData, options: Mapping[str, Any]
+    score: Bregman, method: str, data: MulticlassView, options: Mapping[str, Any]
 ) -> tuple[float, dict[str, float]]:
     """Return the mean score of the vectors and its parts, which add up to it."""
     name = score.name

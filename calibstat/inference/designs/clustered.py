@@ -49,8 +49,8 @@ class Clustered(Independent):
     @property
     def units(self) -> np.ndarray:
         """The number of the cluster of each row."""
-        assert self.data.unit is not None
-        return self.data.unit
+        assert self.data.cluster is not None
+        return self.data.cluster
 
     def need_no_clusters(self, message: str) -> None:
         raise ValueError(message)

@@ -72,7 +72,7 @@ class Design(ABC):
     @property
     def unit(self) -> np.ndarray | None:
         """The number of the cluster of each row, None if rows are independent."""
-        return self.data.unit
+        return self.data.cluster
 
     @abstractmethod
     def test(self, asked: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:

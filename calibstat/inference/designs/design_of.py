@@ -21,4 +21,4 @@ def design_of(data: Data) -> Design:
 
 def independent(data: Data) -> Independent:
     """Return the design of rows with an outcome each, by one model: independent rows or clusters."""
-    return Independent(data) if data.unit is None else Clustered(data)
+    return Independent(data) if data.cluster is None else Clustered(data)

@@ -25,4 +25,4 @@ def design_of_models(rows: Data | Models | Samples) -> SeveralModels:
         return JudgedModels(models)
     if models.first.fold is not None:
         return CrossValidatedModels(models)
-    return Paired(models) if models.first.unit is None else PairedClusters(models)
+    return Paired(models) if models.first.cluster is None else PairedClusters(models)

@@ -50,8 +50,8 @@ class PairedClusters(Paired):
     @property
     def units(self) -> np.ndarray:
         """The number of the cluster of each row."""
-        assert self.first.unit is not None
-        return self.first.unit
+        assert self.first.cluster is not None
+        return self.first.cluster
 
     @property
     def rows_hide(self) -> bool:

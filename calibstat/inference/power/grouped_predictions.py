@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from calibstat.data.cell_sums import cell_sums
-from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
+from calibstat.data.views import BinaryView
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.components.deviations import cells_of_time
 
@@ -19,7 +19,7 @@ def with_few_values(problem: Problem) -> Problem:
     Rows of several classes, and rows with weights, are drawn one by one.
     """
     data = problem.data
-    if not isinstance(data, BinaryData) or data.is_weighted:
+    if not isinstance(data, BinaryView) or data.is_weighted:
         return problem
     summary = grouped(data.counted("power"), problem.measure.most_values)
     return problem if summary is data.sample else replace(problem, data=replace(data, rows=None, summary=summary))

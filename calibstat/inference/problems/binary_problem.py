@@ -11,7 +11,7 @@ from calibstat import resampling
 from calibstat.bounds.intervals import ComparableInterval, Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.residual_tables import LabelledRows, Order, RowTable, TableOfRows
-from calibstat.data.observations import BinaryData
+from calibstat.data.views import BinaryView
 from calibstat.data.weighted_sample import WeightedSample, sample_of_ordered_rows
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.p_values import Compared
@@ -33,7 +33,7 @@ class BinaryProblem(Problem):
     """A measure of binary data."""
 
     measure: Statistic
-    data: BinaryData
+    data: BinaryView
 
     @property
     def n(self) -> int | float:
@@ -211,7 +211,7 @@ class BinaryProblem(Problem):
         return np.array(weights), np.array(left_out)
 
 
-def sample_in_clusters(data: BinaryData, unit: np.ndarray) -> tuple[WeightedSample, np.ndarray]:
+def sample_in_clusters(data: BinaryView, unit: np.ndarray) -> tuple[WeightedSample, np.ndarray]:
     """Return the sample of rows in an order that draws of clusters do not depend on, and the cluster of each row."""
     y, p = data.float_rows()
     order, in_order = resampling.canonical_order((y, p), unit, data.weight)

@@ -16,8 +16,8 @@ from calibstat.bounds.reduced_interval import REDUCERS, ReducedInterval
 from calibstat.bounds.residual_tables import Order, TableOfRows
 from calibstat.data.lenses import top_label
 from calibstat.data.named_lens import NamedLens
-from calibstat.data.observations import ClassWiseData, MulticlassData
 from calibstat.data.predictions import Predictions
+from calibstat.data.views import ClassWiseView, MulticlassView
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.binary_problem import BinaryProblem
@@ -41,7 +41,7 @@ TOO_WIDE = (
 class ProblemOfClasses(Problem):
     """A measure of predictions of several classes."""
 
-    data: MulticlassData | ClassWiseData
+    data: MulticlassView | ClassWiseView
 
     @property
     def predictions(self) -> Predictions:
@@ -71,7 +71,7 @@ class MulticlassProblem(ProblemOfClasses):
     """A measure of multiclass data."""
 
     measure: MulticlassMeasure
-    data: MulticlassData
+    data: MulticlassView
 
     @property
     def _is_honest(self) -> bool:
@@ -168,7 +168,7 @@ class ClassWiseProblem(ProblemOfClasses):
     """A binary measure of each class against the rest; `reduce` makes it one number."""
 
     measure: Statistic
-    data: ClassWiseData
+    data: ClassWiseView
     reduce: str | None
 
     @property

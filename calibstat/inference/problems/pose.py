@@ -12,10 +12,10 @@ import numpy as np
 from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.checked_rows import Data
 from calibstat.data.null_hypothesis import Null
-from calibstat.data.observations import (
-    BinaryData,
-    ClassWiseData,
-    MulticlassData,
+from calibstat.data.views import (
+    BinaryView,
+    ClassWiseView,
+    MulticlassView,
 )
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.class_problems import ClassWiseProblem, MulticlassProblem
@@ -32,24 +32,24 @@ NO_MAP = "expected no {} with null=, found one: {}"
 
 def problem_of(data: Data, asked: Measure) -> Problem:
     """Pose the problem of a measure and of the kind of data that the lens shows."""
-    seen = data.seen(canonical=isinstance(asked, MulticlassMeasure))
+    view = data.view(jointly=isinstance(asked, MulticlassMeasure))
 
-    def binary(data: BinaryData | ClassWiseData) -> Statistic:
+    def binary(data: BinaryView | ClassWiseView) -> Statistic:
         if not isinstance(asked, Statistic):
             raise ValueError(f"expected a lens that shows whole vectors for measure {asked.name!r}, found {data.lens}")
         return asked
 
-    def of_event(data: BinaryData) -> Problem:
+    def of_event(data: BinaryView) -> Problem:
         known = binary(data)
         known.check_probabilities(data.prob)
         return BinaryProblem(known, data)
 
-    def of_classes(data: ClassWiseData) -> Problem:
+    def of_classes(data: ClassWiseView) -> Problem:
         known = binary(data)
         known.check_probabilities(data.predictions.prob)
         return ClassWiseProblem(known, data, data.reduce)
 
-    def of_vectors(data: MulticlassData) -> Problem:
+    def of_vectors(data: MulticlassView) -> Problem:
         form = asked.multiclass()
         if form is None:
             raise ValueError(
@@ -61,7 +61,7 @@ def problem_of(data: Data, asked: Measure) -> Problem:
         form.check_probabilities(data.predictions.prob)
         return MulticlassProblem(form, data)
 
-    return seen.choose(of_event, of_vectors, of_classes)
+    return view.choose(of_event, of_vectors, of_classes)
 
 
 class NullModel(ABC):
@@ -137,4 +137,4 @@ def null_model(null: object, data: Data, asked: Measure, resample: str) -> NullM
     if resample != "labels":
         raise ValueError(NO_MAP.format(f"resample={resample!r}", "outcomes alone are drawn from the map"))
     known = CalibrationMap.of(null)
-    return OfMap(known, data.chances(known, canonical=isinstance(asked, MulticlassMeasure)))
+    return OfMap(known, data.chances(known, jointly=isinstance(asked, MulticlassMeasure)))

@@ -14,7 +14,7 @@ from calibstat.bounds.intervals import ComparableInterval, Interval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.residual_tables import Order, RowTable, TableOfRows
 from calibstat.data.named_lens import NamedLens
-from calibstat.data.observations import Observations
+from calibstat.data.views import View
 from calibstat.inference.deviation import Deviation
 from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.clustered_rows import ClusteredRows
@@ -68,7 +68,7 @@ class Problem(ABC):
     """A measure and data, from whose rows or clusters resamples are drawn."""
 
     measure: Measure
-    data: Observations
+    data: View
     unit: np.ndarray | None = field(default=None, kw_only=True)  # the cluster of each row, of `of_drawn_clusters`
 
     @property

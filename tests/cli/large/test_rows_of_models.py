@@ -41,7 +41,7 @@ def test_few_rows_stay_as_they_are():
     y, a, b = rows()
     models = summed(y, a, b)
     assert models.counted is None
-    np.testing.assert_array_equal(models["b"].seen().rows[1], b)
+    np.testing.assert_array_equal(models["b"].view().rows[1], b)
 
 
 def test_equal_rows_are_one_kind_and_compared_to_the_last_bit(monkeypatch):

@@ -62,13 +62,13 @@ def test_a_report_names_the_clusters_and_what_must_be_independent():
 @pytest.mark.parametrize("form", [list, np.array, lambda unit: np.array([f"c{u}" for u in unit])])
 def test_labels_may_be_given_alone_or_with_what_is_said_of_them(form):
     alone, said = cs.Data(Y, P, cluster=form(UNIT)), cs.Data(Y, P, cluster=cs.Clusters(form(UNIT)))
-    assert alone.unit.tolist() == said.unit.tolist() == UNIT.tolist()
+    assert alone.cluster.tolist() == said.cluster.tolist() == UNIT.tolist()
     assert (alone.unseen, said.unseen, cs.Data(Y, P).unseen) == ("clusters",) * 3
     rows = cs.Clusters(form(UNIT), unseen="rows")
     assert cs.Data(Y, P, cluster=rows).unseen == "rows"
     models = cs.Models(Y, {"a": P, "b": P**2}, cluster=rows)
     assert [each.unseen for each in models.values()] == ["rows", "rows"]
-    assert models.unit.tolist() == UNIT.tolist()
+    assert models.cluster.tolist() == UNIT.tolist()
     few = np.where(np.arange(400) % 3 == 0, Y, np.nan)
     judged = cs.Models(few, {"a": P, "b": P**2}, cluster=rows, judge=cs.Judge(Y * 1.0))
     assert judged["b"].judged.unit.tolist() == UNIT.tolist()

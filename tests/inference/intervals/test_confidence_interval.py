@@ -11,7 +11,7 @@ from scipy import integrate, stats
 
 import calibstat as cs
 from calibstat.bounds import absolute_norms
-from calibstat.data import observations
+from calibstat.data import views
 from calibstat.measures.kinds.registry import find_measure
 
 
@@ -306,8 +306,8 @@ def test_result_and_errors():
 
 def sorts(monkeypatch):
     """The list to which every sort of rows into a summary adds their number."""
-    found, summarize = [], observations.sample_of_rows
-    monkeypatch.setattr(observations, "sample_of_rows", lambda y, p: found.append(len(y)) or summarize(y, p))
+    found, summarize = [], views.sample_of_rows
+    monkeypatch.setattr(views, "sample_of_rows", lambda y, p: found.append(len(y)) or summarize(y, p))
     return found
 
 

@@ -20,9 +20,9 @@ IDS = ("weights", "clusters", "both")
 def interval_of(measure, **given):
     data = cs.Data(Y, P, **given)
     problem = problem_of(data, find_measure(measure, {}))
-    if data.unit is None:
+    if data.cluster is None:
         return problem.canonical("").honest()[0]
-    return problem.honest_in_clusters(data.unit).honest()[0]
+    return problem.honest_in_clusters(data.cluster).honest()[0]
 
 
 @pytest.mark.parametrize("measure", OWN)

@@ -54,7 +54,7 @@ class CrossValidatedModels(SeveralModels):
 
     def described(self, compared: ComparedModels, n: tuple[int, ...], how: HowToCompare) -> Rows:
         repeats = len(self.folds)
-        words = Folds.words(self.folds[0], repeats, self.first.unit)
+        words = Folds.words(self.folds[0], repeats, self.first.cluster)
         return Folds(n[0], folds=self.n_folds, repeats=repeats, in_words=words)
 
     @property
@@ -63,7 +63,7 @@ class CrossValidatedModels(SeveralModels):
         return int(self.folds[0].max()) + 1
 
     def null(self, compared: ComparedModels, method: str, rows: Rows) -> str:
-        of_clusters = "" if self.first.unit is None else f", of {clusters_in_words(self.first.unit)}"
+        of_clusters = "" if self.first.cluster is None else f", of {clusters_in_words(self.first.cluster)}"
         return (
             f"the mean loss of the {self.n_folds} models is the same for both learners in the population, if for each "
             f"new row one of the models is drawn at random{of_clusters}"

@@ -105,7 +105,7 @@ def _folded(data: Data, asked: Measure) -> FoldedProblem:
     if not isinstance(problem, BinaryProblem):  # data with folds are of one event
         raise ValueError(f"expected a measure of one event with folds=, found {asked}, which is of all classes jointly")
     assert data.fold is not None
-    return FoldedProblem(problem, data.fold, data.unit)
+    return FoldedProblem(problem, data.fold, data.cluster)
 
 
 def of_repeats(draws: Draws, repeats: int) -> Iterator[Draws]:

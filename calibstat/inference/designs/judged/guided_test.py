@@ -137,7 +137,7 @@ def by_direction(rows: JudgedRows, problem: BinaryProblem, draws: Draws) -> Foun
 
     Statement and argument: docs/proofs.md, section 16.
     """
-    if rows.data.unit is not None and np.bincount(rows.data.unit).max() > 1:
+    if rows.data.cluster is not None and np.bincount(rows.data.cluster).max() > 1:
         raise ValueError(
             "expected at most one labelled row in a cluster with method='direction', whose test is exact for "
             "independent outcomes, found several; method='noise' takes clusters"
@@ -198,8 +198,8 @@ def _by_noise(rows: JudgedRows, problem: BinaryProblem, draws: Draws) -> Found:
     pvalue, way = largest_p_value(statistic, nulls)
     drawn = problem.canonical("calibration_test")
     alone = p_value(drawn.statistic(), drawn.draw_labels(draws), "greater")
-    if rows.data.unit is not None:
-        compared = problem.compared_in_clusters(rows.data.unit, draws)
+    if rows.data.cluster is not None:
+        compared = problem.compared_in_clusters(rows.data.cluster, draws)
         assert compared is not None
         alone = max(each.pvalue for each in compared.values())
     hypothesis = EVENT_NULL if rows.unit is None else replace(EVENT_NULL, rows="in clusters")

@@ -56,7 +56,7 @@ class Rarest:
 
 
 @dataclass(frozen=True)
-class Observations(ABC):
+class View(ABC):
     """Outcomes and predictions seen through a lens, with the null hypothesis of calibration."""
 
     kind: ClassVar[Literal["binary", "multiclass", "class-wise"]]
@@ -66,9 +66,9 @@ class Observations(ABC):
 
     def choose(
         self,
-        binary: Callable[[BinaryData], A],
-        multiclass: Callable[[MulticlassData], B],
-        class_wise: Callable[[ClassWiseData], C],
+        binary: Callable[[BinaryView], A],
+        multiclass: Callable[[MulticlassView], B],
+        class_wise: Callable[[ClassWiseView], C],
     ) -> A | B | C:
         """Call the function for this kind of data and return its result."""
         chosen: Any = {"binary": binary, "multiclass": multiclass, "class-wise": class_wise}[self.kind]
@@ -148,7 +148,7 @@ class Observations(ABC):
         """Return outcomes and predictions of each event, shape (K, n): of one event, or of each of K classes."""
         raise NotImplementedError(f"nothing is known by events of {self.kind} data")
 
-    def one_event(self, what: str = "") -> BinaryData:
+    def one_event(self, what: str = "") -> BinaryView:
         """Return the data if they are binary, else raise."""
         wanted = f" for {what}" if what else ""
         raise ValueError(
@@ -157,7 +157,7 @@ class Observations(ABC):
 
 
 @dataclass(frozen=True)
-class BinaryData(Observations):
+class BinaryView(View):
     """Binary outcomes and predictions, either as unsorted rows, perhaps with weights, or as a summary."""
 
     kind = "binary"
@@ -205,7 +205,7 @@ class BinaryData(Observations):
     def row_predictions(self) -> np.ndarray | None:
         return None if self.rows is None else self.rows[1]
 
-    def one_event(self, what: str = "") -> BinaryData:
+    def one_event(self, what: str = "") -> BinaryView:
         return self
 
     def counted(self, what: str) -> Sample:
@@ -304,7 +304,7 @@ class BinaryData(Observations):
 
 
 @dataclass(frozen=True)
-class _OfClasses(Observations):
+class _OfClasses(View):
     """Labels and predictions of K classes."""
 
     predictions: Predictions
@@ -355,7 +355,7 @@ class _OfClasses(Observations):
 
 
 @dataclass(frozen=True)
-class MulticlassData(_OfClasses):
+class MulticlassView(_OfClasses):
     """Labels and predictions of K classes, considered jointly."""
 
     kind = "multiclass"
@@ -375,7 +375,7 @@ class MulticlassData(_OfClasses):
 
 
 @dataclass(frozen=True)
-class ClassWiseData(_OfClasses):
+class ClassWiseView(_OfClasses):
     """One binary problem for each class (one against the rest); all share their rows.
 
     `reduce` says how they become one number, "mean" or "max"; None if each is a number of its own.
@@ -395,13 +395,13 @@ class ClassWiseData(_OfClasses):
             rows = label == k, prob[:, k].astype(np.float64)
             yield Sample.from_rows(*rows) if self.weight is None else weighted_sample(*rows, self.weight)
 
-    def events(self) -> Iterator[BinaryData]:
+    def events(self) -> Iterator[BinaryView]:
         """Return the rows of each class, one against the rest."""
         prob, label = self.predictions.prob, self.predictions.label
         for k, (name, sample) in enumerate(zip(self.class_names, self.samples(), strict=True)):
             rows = (label == k).astype(np.int64), prob[:, k].astype(np.float64)
             lens = NamedLens(f"class {name}", f"class {name}")
-            yield BinaryData(lens, EVENT_NULL, rows, sample, weight=self.weight, weight_is_whole=self.weight_is_whole)
+            yield BinaryView(lens, EVENT_NULL, rows, sample, weight=self.weight, weight_is_whole=self.weight_is_whole)
 
 
 def _of_row(bad: np.ndarray) -> str:

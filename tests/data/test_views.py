@@ -26,9 +26,9 @@ def test_without_a_lens():
     for data in ((LABEL, PROB), (from_rows(LABEL, PROB), None)):
         assert str(observe(*data).lens) == "lens top_label"
     assert observe(LABEL, PROB).null == lenses.top_label.null
-    assert str(observe(LABEL, PROB, canonical=True).lens) == "lens canonical"
-    assert str(observe([0, 1], TWO, canonical=True).lens) == "lens canonical"
-    assert observe([0, 1], [0.25, 0.75], canonical=True).predictions.n_classes == 2
+    assert str(observe(LABEL, PROB, jointly=True).lens) == "lens canonical"
+    assert str(observe([0, 1], TWO, jointly=True).lens) == "lens canonical"
+    assert observe([0, 1], [0.25, 0.75], jointly=True).predictions.n_classes == 2
     assert cs.estimate(LABEL, PROB) == cs.estimate(LABEL, PROB, lens="top_label")
     assert cs.estimate(from_rows(["n", "y"], TWO, labels=["n", "y"])) == cs.estimate([0, 1], [0.25, 0.75])
     assert cs.estimate(["n", "y"], TWO, labels=["n", "y"]) == cs.estimate([0, 1], [0.25, 0.75])
