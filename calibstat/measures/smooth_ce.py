@@ -17,8 +17,8 @@ from calibstat.compiled import jit, without_numba
 from calibstat.data.sample import Sample
 from calibstat.in_order import without_rounding
 from calibstat.measures.kinds.binary_kinds import Seminorm
-from calibstat.measures.kinds.one_pass import OnePass, share
 from calibstat.measures.kinds.registry import measure
+from calibstat.resampling.one_pass import OnePass, share
 
 REFERENCE = (
     "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886; "

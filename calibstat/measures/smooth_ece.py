@@ -20,8 +20,8 @@ from calibstat.data.checks import is_number
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.measures.kinds.one_pass import OnePass, share
 from calibstat.measures.kinds.registry import measure
+from calibstat.resampling.one_pass import OnePass, share
 
 REFERENCE = "Błasiok, Nakkiran 2023, Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing, arXiv:2309.12236"
 

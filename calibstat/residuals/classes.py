@@ -23,7 +23,7 @@ class ClassResiduals(Residuals):
     sums: ClassSums
 
     def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
-        return resampling.pairs_of_vectors(self.sums, of, draws, stage)
+        return resampling.pairs_of_vectors(self.sums.places, of, draws, stage)
 
 
 @dataclass(frozen=True, eq=False)

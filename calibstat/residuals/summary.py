@@ -9,8 +9,8 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.norms import Norm
 from calibstat.data.sample import Sample
-from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.resampling import CellSums, Draws, Pairs, Stage
+from calibstat.resampling.one_pass import OnePass
 from calibstat.residuals.table import OfTheta, Residuals
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.norms import Norm
-from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.resampling import Draws, Stage
+from calibstat.resampling.one_pass import OnePass
 
 OfTheta = Callable[[Any], Any]  # of sums over the last axis, or of an iterator over the sums of each class
 

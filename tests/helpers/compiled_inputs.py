@@ -454,8 +454,8 @@ INPUTS = {
     "measures.cumulative._extremes": lambda: (RESIDUAL,),
     "measures.cumulative._add_sums": lambda: (np.zeros((3, 5)), RESIDUALS),
     "measures.kernel_ce._add_pairs": lambda: (np.zeros((3, 5)), VALUE, RESIDUALS, 0.5),
-    "measures.kinds.one_pass.add_weighted": lambda: (np.zeros(5), VALUE, RESIDUALS),
-    "measures.kinds.one_pass._add_in_cells": lambda: (np.zeros((3, 5)), CELL, RESIDUALS),
+    "resampling.one_pass.add_weighted": lambda: (np.zeros(5), VALUE, RESIDUALS),
+    "resampling.one_pass._add_in_cells": lambda: (np.zeros((3, 5)), CELL, RESIDUALS),
     "measures.lower_and_upper_distance._least_cut": lambda: (
         *(VALUE, COUNT / COUNT.sum(), POSITIVES / COUNT.sum()),
         np.append(np.arange(0, VALUE.size, 2), VALUE.size),
@@ -613,7 +613,7 @@ INPUTS = {
         *(np.arange(20, dtype=np.uint64) * START, 1, np.array([0, 2]), np.array([0, 300, 900])),
         *(np.full(900, 1 / 512), np.zeros(900), np.zeros(512, np.int64), 30.0, ROWS / 60, np.zeros((3, 20))),
     ),
-    "measures.kinds.one_pass.share": lambda: (np.zeros((9, 2)), VALUE, np.stack([RESIDUAL, -RESIDUAL], axis=1)),
+    "resampling.one_pass.share": lambda: (np.zeros((9, 2)), VALUE, np.stack([RESIDUAL, -RESIDUAL], axis=1)),
     "resampling.one_pass_pairs._add_block": lambda: (
         *(np.array([START, START]), np.array([3000, 900]), 2000, np.arange(900) // 3, np.sin(np.arange(900.0))),
         *(np.cos(np.arange(300.0)), True, np.ones(1024 * 16, np.int32), np.ones((900, 2))),

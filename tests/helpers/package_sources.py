@@ -15,12 +15,12 @@ LAYERS = [
     "in_words",
     "progress",
     "data",
+    "resampling",
     "bounds",
     "measures",
     "output",
     "result",
     "answers_by_model",
-    "resampling",
 ]
 LAYERS += [
     "residuals",

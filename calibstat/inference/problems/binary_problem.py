@@ -18,9 +18,10 @@ from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.clustered_deviations import ClusteredDeviations
 from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.problems.problem import Problem
+from calibstat.inference.problems.resample import Resampler, resampler
 from calibstat.inference.smaller_than_chance import smaller_than_chance
 from calibstat.measures.kinds.binary_kinds import Bracket, OfResiduals, Statistic
-from calibstat.resampling import Draws, GivenPredictions, Labels, Resampler, RowLabels
+from calibstat.resampling import Draws, GivenPredictions, Labels, RowLabels
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.outcomes import OutcomeShares
 from calibstat.residuals.rows import INDEPENDENT, RowResiduals
@@ -102,7 +103,7 @@ class BinaryProblem(Problem):
         return replace(self, data=replace(self.data, rows=None, summary=rows), unit=unit)
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        return resampling.resampler(self.measure, self.data.sample, scheme, stage)
+        return resampler(self.measure, self.data.sample, scheme, stage)
 
     @property
     def _measure(self) -> Statistic:

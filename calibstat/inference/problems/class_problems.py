@@ -22,9 +22,10 @@ from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.problem import Drawn, Problem
+from calibstat.inference.problems.resample import Resampler, resampler
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.resampling import Draws, GivenPredictions, Labels, Resampler
+from calibstat.resampling import Draws, GivenPredictions, Labels
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.classes import ClassResiduals, EachClassResiduals, RowCounts
 from calibstat.residuals.outcomes import EachClassShares
@@ -124,7 +125,7 @@ class MulticlassProblem(ProblemOfClasses):
         )
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        return resampling.resampler(self.measure, self.predictions, scheme, stage, self.weight)
+        return resampler(self.measure, self.predictions, scheme, stage, self.weight)
 
     def honest(self) -> tuple[Interval, Residuals]:
         if self.weight is not None and self.is_mean:
@@ -237,7 +238,7 @@ class ClassWiseProblem(ProblemOfClasses):
         )
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        of_classes = resampling.resampler(self.measure, self.predictions, scheme, stage, self.data.weight)
+        of_classes = resampler(self.measure, self.predictions, scheme, stage, self.data.weight)
         return lambda draws: self._reduced(of_classes(draws))
 
     def honest(self) -> tuple[Interval, Residuals]:

@@ -18,10 +18,11 @@ from calibstat.data.observations import Observations
 from calibstat.inference.deviation import Deviation
 from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.clustered_rows import ClusteredRows
+from calibstat.inference.problems.resample import Resampler
 from calibstat.inference.smaller_than_chance import is_small
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Bracket
-from calibstat.resampling import Clusters, Draws, GivenPredictions, Labels, Pairs, Resampler, Stage
+from calibstat.resampling import Clusters, Draws, GivenPredictions, Labels, Pairs, Stage
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.rows import RowResiduals
 from calibstat.residuals.table import Residuals

@@ -24,8 +24,8 @@ from calibstat.data.weighted_sample import weighted_sample
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.base import Honest, Measure
 from calibstat.measures.kinds.kept import Kept
-from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS, BinaryPopulation
+from calibstat.resampling.one_pass import OnePass
 
 OfResiduals = Callable[[np.ndarray], Any]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.cell_sums import cell_sums, vector_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -17,7 +16,7 @@ from calibstat.measures.kinds.binary_kinds import Binned, Statistic
 from calibstat.measures.kinds.multiclass_kinds import VectorBinned
 from calibstat.resampling.draw import driver_of
 from calibstat.resampling.schemes import Draws, Labels, OfRows, RowLabels
-from calibstat.resampling.sources import ClassSamples, InOnePass, Source, in_cells
+from calibstat.resampling.sources import ClassCells, ClassSamples, InOnePass, Source, in_cells
 
 Resampler = Callable[[Draws], np.ndarray]
 
@@ -91,7 +90,7 @@ def _of_vectors(
         return predictions, measure.of_labels(prob)
     cell = binned.cells(prob)
     count, _, value = vector_sums(cell, prob, predictions.label)
-    source = ClassSums(predictions, cell[:, None] * predictions.n_classes, 1, value.size)
+    source = ClassCells(predictions, cell[:, None] * predictions.n_classes, 1, value.size)
 
     def of_residual(residual: np.ndarray) -> np.ndarray:
         return np.asarray(binned.reduce(count[None], residual, value[None]))
@@ -121,7 +120,7 @@ def _of_classes(
     """Return the source and the statistic of a binary measure of each class."""
     if isinstance(measure, Binned) and isinstance(scheme, Labels) and weight is None:
         index, count, value = measure.class_cells(predictions)
-        source = ClassSums(predictions, index, value.shape[1], value.size)
+        source = ClassCells(predictions, index, value.shape[1], value.size)
         return source, _of_observed(measure.of_residual(count, value), predictions.n, value)
 
     def of_class(value: np.ndarray, count: np.ndarray) -> Callable[..., float]:
