@@ -12,7 +12,7 @@ from calibstat.resampling.one_pass import OnePass
 from calibstat.resampling.one_pass_pairs import pairs_in_one_pass
 from calibstat.resampling.random_subsets import sums_of_subsets
 from calibstat.resampling.row_labels import sums_of_class_labels, sums_of_row_labels, sums_of_signs
-from calibstat.resampling.row_sums import Column, UnitCounts, drawn_products, drawn_sums, random_signs
+from calibstat.resampling.row_sums import Column, UnitCounts, products_of_counts, random_signs, sums_of_counts
 from calibstat.resampling.schemes import (
     Clusters,
     Consistency,
@@ -46,9 +46,9 @@ __all__ = [
     "Pairs",
     "RowLabels",
 ]
-__all__ += ["Scheme", "Stage", "Swap", "UnitCounts", "canonical_order", "check_resamples", "draw"]
-__all__ += ["drawn_products", "drawn_sums", "fit_seeds", "folds", "in_cells", "in_order", "key_of", "packed"]
-__all__ += ["pairs_in_one_pass", "pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows"]
-__all__ += ["random_signs", "repeat_key", "repeated_folds"]
-__all__ += ["centring", "residuals_of_pairs", "sums_of_class_labels", "sums_of_fold_signs", "sums_of_row_labels"]
-__all__ += ["sums_of_signs", "sums_of_subsets", "take"]
+__all__ += ["Scheme", "Stage", "Swap", "UnitCounts", "canonical_order", "centring", "check_resamples", "draw"]
+__all__ += ["fit_seeds", "folds", "in_cells", "in_order", "key_of", "packed", "pairs_in_one_pass"]
+__all__ += ["pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows", "products_of_counts"]
+__all__ += ["random_signs", "repeat_key", "repeated_folds", "residuals_of_pairs", "sums_of_class_labels"]
+__all__ += ["sums_of_counts", "sums_of_fold_signs", "sums_of_row_labels", "sums_of_signs", "sums_of_subsets"]
+__all__ += ["take"]

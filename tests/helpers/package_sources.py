@@ -23,7 +23,6 @@ LAYERS = [
     "answers_by_model",
 ]
 LAYERS += [
-    "residuals",
     "generators",
     "inference",
     "classical",

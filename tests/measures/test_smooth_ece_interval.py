@@ -16,7 +16,6 @@ from calibstat.inference.problems.resample import resample
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.smooth_ece import SmoothECE, cosines, curve
 from calibstat.resampling import Draws, Labels, Pairs, Stage
-from calibstat.residuals.summary import SummaryResiduals
 
 FALSE_ALARM = 1e-4
 
@@ -65,11 +64,11 @@ def test_ends_are_where_the_conditions_turn():
 def test_waves_in_one_pass_are_those_of_the_sums_of_each_resample(digits):
     y, p = cs.generators.temperature(1.6).sample(3000, rng=1)
     sample = cs.Sample.from_rows(y, np.append(p[2:].round(digits), [0, 1]))
-    residuals, draws = SummaryResiduals(sample), Draws.of(5, 20)
+    draws = Draws.of(5, 20)
     interval = find_measure("smooth_ece", {}).interval(sample)
-    plain = residuals.resampled(interval.directional, draws)
-    np.testing.assert_allclose(interval.drawn(residuals, draws), plain, rtol=0, atol=1e-12)
-    assert not np.allclose(interval.drawn(residuals, Draws.of(6, 20)), plain)
+    plain = interval.table.resampled(interval.directional, draws)
+    np.testing.assert_allclose(interval.resampled(draws), plain, rtol=0, atol=1e-12)
+    assert not np.allclose(interval.resampled(Draws.of(6, 20)), plain)
 
 
 @pytest.mark.parametrize("seed", range(12))

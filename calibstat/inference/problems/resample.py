@@ -80,12 +80,12 @@ def _of_vectors(
     if not isinstance(scheme, Labels):
         cell = None if binned is None or binned.refits_cells else binned.cells(prob)
 
-        def of_drawn_rows(rows: np.ndarray, label: np.ndarray) -> float:
+        def of_rows(rows: np.ndarray, label: np.ndarray) -> float:
             if binned is None or cell is None:
                 return measure.evaluate(prob[rows], label)
             return float(binned.reduce(*vector_sums(cell[rows], prob[rows], label)))
 
-        return predictions, of_drawn_rows
+        return predictions, of_rows
     if binned is None:
         return predictions, measure.of_labels(prob)
     cell = binned.cells(prob)
@@ -102,16 +102,16 @@ def _of_weighted(
     measure: MulticlassMeasure, predictions: Predictions, scheme: OfRows, weight: np.ndarray
 ) -> tuple[Source, Callable[..., Any]]:
     """Return the source and the statistic of a multiclass measure of rows with weights, which are held fixed."""
-    prob, is_drawn = predictions.prob, not isinstance(scheme, Labels)
-    kept = isinstance(measure, VectorBinned) and not (is_drawn and measure.refits_cells)
+    prob, draws_rows = predictions.prob, not isinstance(scheme, Labels)
+    kept = isinstance(measure, VectorBinned) and not (draws_rows and measure.refits_cells)
     cell = measure.cells(prob) if isinstance(measure, VectorBinned) and kept else None
 
-    def of_drawn_rows(rows: slice | np.ndarray, label: np.ndarray) -> float:
+    def of_rows(rows: slice | np.ndarray, label: np.ndarray) -> float:
         return measure.weighted(prob[rows], label, weight[rows], None if cell is None else cell[rows])
 
-    if is_drawn:
-        return predictions, of_drawn_rows
-    return predictions, lambda labels: np.array([of_drawn_rows(slice(None), label) for label in labels])
+    if draws_rows:
+        return predictions, of_rows
+    return predictions, lambda labels: np.array([of_rows(slice(None), label) for label in labels])
 
 
 def _of_classes(

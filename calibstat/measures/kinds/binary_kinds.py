@@ -14,7 +14,7 @@ from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm, SeminormOn
-from calibstat.bounds.reduced_interval import REDUCERS, OneByOneInterval
+from calibstat.bounds.reduced_interval import OneByOneInterval
 from calibstat.bounds.residual_tables import LabelledRows, RowTable, SummaryTable, Table
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.cell_sums import cell_sums
@@ -285,8 +285,8 @@ class Seminorm(Statistic):
     def interval_over_classes(
         self, predictions: Predictions, reduce: str, weight: np.ndarray | None = None
     ) -> Interval:
-        parts = [self._interval(sample, weight) for sample in samples_of_classes(predictions, weight)]
-        return OneByOneInterval(parts, REDUCERS[reduce])
+        parts = (self._interval(sample, weight) for sample in samples_of_classes(predictions, weight))
+        return OneByOneInterval.of(parts, reduce, predictions, weight)
 
     def _interval(self, sample: Sample, weight: np.ndarray | None) -> SeminormInterval:
         """Return the interval of a summary, whose rows may have a weight."""
