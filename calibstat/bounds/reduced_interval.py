@@ -109,10 +109,16 @@ class OneByOneInterval(ReducedInterval):
     sample_weight: np.ndarray | None
 
     @classmethod
-    def of(cls, parts: Iterable[SeminormInterval], reduce: str, *rows: Any) -> Self:
+    def of(
+        cls,
+        parts: Iterable[SeminormInterval],
+        reduce: str,
+        predictions: Predictions,
+        sample_weight: np.ndarray | None,
+    ) -> Self:
         """Return the interval; its parts do without their summaries, which are together larger than the predictions."""
-        tables = ((part, cast("SummaryTable", part.table)) for part in parts)
-        return cls([replace(part, table=table.without_sample()) for part, table in tables], REDUCERS[reduce], *rows)
+        small = [replace(part, table=cast("SummaryTable", part.table).without_sample()) for part in parts]
+        return cls(small, REDUCERS[reduce], predictions, sample_weight)
 
     @cached_property
     def places(self) -> Sequence[tuple[np.ndarray, int]]:

@@ -255,7 +255,7 @@ def _rows_in_cells(
             for done in range(0, draws, LARGE_BLOCK):
                 block = min(LARGE_BLOCK, draws - done)
                 if redraw:
-                    ones_block, value_block = _sum_redrawn(z[0], block, row[begin : begin + rows])
+                    ones_block, value_block = _sum_rows_and_labels(z[0], block, row[begin : begin + rows])
                 else:
                     ones_block, value_block = _sum_rows(z[0], block, row[begin : begin + rows])
                 z[0] += np.uint64(block) * GOLDEN
@@ -271,14 +271,14 @@ def _rows_in_cells(
 # matter. They are two functions because such a loop becomes vector code only without branches.
 
 
-def _redrawn_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
+def _rows_and_labels_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
     place, rest = parted(words(z, 0, draws), row.size)
     return int((rest >> np.uint64(1) < row[place]).sum()), int((row[place] >> np.uint64(13)).sum())
 
 
-@without_numba(_redrawn_in_arrays)
+@without_numba(_rows_and_labels_in_arrays)
 @jit
-def _sum_redrawn(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
+def _sum_rows_and_labels(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
     """Draw rows and an outcome for each; `row` holds thresholds. Return the positives and the sum of predictions."""
     size = np.uint64(row.size) & LOW_HALF
     ones = np.uint64(0)
@@ -295,12 +295,12 @@ def _sum_redrawn(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, 
     return ones, value
 
 
-def _drawn_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
+def _rows_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
     code = row[parted(words(z, 0, draws), row.size)[0]]
     return int((code >> OUTCOME_BIT).sum()), int((code & VALUE_BITS).sum())
 
 
-@without_numba(_drawn_in_arrays)
+@without_numba(_rows_in_arrays)
 @jit
 def _sum_rows(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
     """Draw rows; `row` holds predictions and, above them, outcomes. Return the positives and the sum of predictions."""

@@ -339,7 +339,7 @@ INPUTS = {
     "resampling.vector_sums._add_residuals": lambda: (
         *(np.arange(24, dtype=np.uint8).reshape(4, 6) % 5, TENTHS, CLASSES, SHARED, 1, np.zeros((9, 4))),
     ),
-    "resampling.multiclass_pairs._labels_of_drawn_rows": lambda: (
+    "resampling.multiclass_pairs._classes_of_rows": lambda: (
         START,
         TENTHS,
         CLASSES[::-1].copy(),
@@ -419,7 +419,7 @@ INPUTS = {
     "resampling.weighted_rows._add_rows": lambda: (
         *(np.ones(6, np.int32), CELL_OF_TENTHS, np.ones(6), np.ones(6), np.ones(3), np.ones(3)),
     ),
-    "resampling.weighted_rows._add_redrawn": lambda: (
+    "resampling.weighted_rows._add_rows_and_labels": lambda: (
         *(
             START,
             np.ones(6, np.int32),
@@ -638,6 +638,6 @@ INPUTS = {
         *(STARTS.copy(), 3, ROWS, THRESHOLD_OF_ROW >> np.uint64(13) | np.uint64(2**62), False),
         *np.zeros((3, 8, ROWS.size)),
     ),
-    "resampling.binary_cells._sum_redrawn": lambda: (START, 50, THRESHOLD_OF_ROW),
+    "resampling.binary_cells._sum_rows_and_labels": lambda: (START, 50, THRESHOLD_OF_ROW),
     "resampling.binary_cells._sum_rows": lambda: (START, 50, THRESHOLD_OF_ROW >> np.uint64(13) | np.uint64(2**62)),
 }
