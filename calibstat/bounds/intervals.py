@@ -82,7 +82,7 @@ class Interval(ABC):
 
     @abstractmethod
     def low(self, tail: float, draws: Draws) -> float:
-        """Return the low end, which is above the population value with probability `tail` at most."""
+        """Return the low end, which is to be above the population value with probability `tail` at most."""
 
 
 class DirectionalInterval(Interval):

@@ -103,7 +103,7 @@ class Table:
     def moved(
         self, norm: OfTheta, one_pass: OnePass | None, origin: np.ndarray, step: float, draws: Draws
     ) -> np.ndarray:
-        """Return the norm of origin + step * (theta - origin) of every resample; it may be one pass over the cells."""
+        """Return the norm of origin + step * (theta - origin) of every resample; `one_pass` is the same norm."""
         return self.resampled(lambda theta: norm(origin + step * (theta - origin)), draws)
 
     def in_one_pass(self, statistic: OnePass, draws: Draws) -> np.ndarray:
