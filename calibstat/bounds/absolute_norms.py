@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.folded_bounds import largest_bias
-from calibstat.bounds.intervals import CLASSES_STEP, Draw, Drawable, SeminormInterval, upper_quantile
+from calibstat.bounds.intervals import CLASSES_STEP, SeminormInterval, upper_quantile
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm
 from calibstat.bounds.residual_tables import ClassTable
@@ -18,6 +18,7 @@ from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions
 from calibstat.in_order import first_largest, without_rounding
+from calibstat.resampling import Draws
 
 MANY_CELLS = 100  # with more cells than this
 ROWS_IN_A_CELL = 3  # so many rows a cell are needed, or the interval of an L1 error says next to nothing
@@ -78,11 +79,11 @@ class AbsoluteSumInterval(SeminormInterval):
         of_near = self.value(noise[..., self.near])
         return np.stack([self.derivative(noise), moved, of_near], axis=-1)
 
-    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
-        return residuals.resampled(self.directional, draws)
+    def resampled(self, draws: Draws) -> np.ndarray:
+        return self.table.resampled(self.directional, draws)
 
-    def reach(self, drawn: np.ndarray, tail: float) -> float:
-        derivative, moved, noise = drawn.T
+    def reach(self, resampled: np.ndarray, tail: float) -> float:
+        derivative, moved, noise = resampled.T
         reach = upper_quantile(derivative + self.missing_bias(derivative), tail)
         observed = self.value(self.theta[self.near])
         if not self.near.any() or observed > upper_quantile(noise, tail / STRICTER):
@@ -94,9 +95,9 @@ class AbsoluteSumInterval(SeminormInterval):
         bias = largest_bias(np.abs(self.theta[cells]), self.table.spread[cells]) - float(derivative.mean())
         return bias if self.table.is_summary else max(bias, 0.0)
 
-    def low(self, draw: Draw, tail: float) -> float:
+    def low(self, tail: float, draws: Draws) -> float:
         self.check()
-        return super().low(draw, tail)
+        return super().low(tail, draws)
 
 
 def need_rows_in_cells(title: str, n: int, cells: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.absolute_norms import need_rows_in_cells
-from calibstat.bounds.intervals import Draw, Interval, SeminormInterval
+from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm
 from calibstat.bounds.residual_tables import SummaryTable
@@ -22,6 +22,7 @@ from calibstat.bounds.score_bound import ScoreBound, events_at
 from calibstat.compiled import jit, without_numba
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
+from calibstat.resampling import Draws
 
 _COARSE_CHANCES = np.sin(np.linspace(0, np.pi / 2, 97)) ** 2  # probabilities that a bin may have, closer near 0 and 1
 _FINE_CHANCES = np.linspace(0, 1, 128)  # and more of them around its prediction and its frequency
@@ -241,7 +242,7 @@ class LargestGapInterval(Interval):
         low, high = self._ends(short <= z * self._spread)
         return float(np.maximum(np.abs(low), np.abs(high)).max())
 
-    def low(self, draw: Draw, tail: float) -> float:
+    def low(self, tail: float, draws: Draws | None = None) -> float:
         """Return the largest of the smallest gaps that sums do not exceed in either direction, at a level for all.
 
         Statement and argument: docs/proofs.md, section 4.

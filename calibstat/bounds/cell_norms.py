@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from calibstat import resampling
 from calibstat.bounds.absolute_norms import OfClasses, over_cells_of_simplex
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
 from calibstat.bounds.score_bound import ROOT_SLOPES, Allowance, ScoreBound
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up
-from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions
 from calibstat.in_order import first_largest, without_rounding
+from calibstat.resampling import ClassCells, Draws, Stage
 
 _LAGRANGE_HALVINGS = 40
 
@@ -170,10 +171,9 @@ class CellNormInterval(DirectionalInterval):
     predictions: Predictions
     cell: np.ndarray
 
-    @property
-    def drawn_sums(self) -> ClassSums:
-        classes = self.predictions.n_classes
-        return ClassSums(self.predictions, self.cell[:, None] * classes, 1, self.theta.size)
+    def resampled(self, draws: Draws) -> np.ndarray:
+        cells = ClassCells(self.predictions, self.cell[:, None] * self.predictions.n_classes, 1, self.theta.size)
+        return resampling.pairs_of_vectors(cells, self.directional, draws, Stage.ROWS)
 
     @property
     def total(self) -> np.ndarray:

@@ -11,13 +11,15 @@ from functools import cached_property
 
 import numpy as np
 
+from calibstat import resampling
 from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs, bound_of_units
 from calibstat.bounds.decision_gains import Move, largest_signed_gain
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.norms import Norm
-from calibstat.bounds.residual_tables import LabelledRows, RowTable, SummaryTable
+from calibstat.bounds.residual_tables import LabelledRows, OfTheta, RowTable, SummaryTable, Table
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.sample import Sample
+from calibstat.resampling import Draws, Pairs, Stage
 
 OUTCOMES = 2  # cells of each prediction
 FEW = 2000  # predictions, up to which all pairs of ends are looked at
@@ -66,7 +68,17 @@ class OutcomeTable(RowTable):
         return sums_by_outcome(np.broadcast_to(count, theta.shape), theta + expected)
 
 
-def summary_by_outcome(sample: Sample) -> SummaryTable:
+class OutcomeSummary(SummaryTable):
+    """Of a summary, whose rows add in the cell of their prediction and outcome."""
+
+    moved = Table.moved
+
+    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+        n = self._sample.n
+        return resampling.draw(self._sample, Pairs(), lambda _, *counts: of(sums_by_outcome(*counts) / n), draws, stage)
+
+
+def summary_by_outcome(sample: Sample) -> OutcomeSummary:
     """Return the table of a summary, of rows with weights too."""
     kept = sample.weighted
     if kept is None:
@@ -75,7 +87,7 @@ def summary_by_outcome(sample: Sample) -> SummaryTable:
     else:
         cell, cells = cells_of_outcomes(kept.cell, kept.outcome), OUTCOMES * sample.value.size
         moments = SeparableMoments.of_rows(cell, np.ones(cell.size), cells, kept.weight)
-    return SummaryTable(moments.total / moments.n, moments)
+    return OutcomeSummary(moments.total / moments.n, moments, sample=sample)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +107,10 @@ class DecisionNorm(Norm):
             sample_weight=rows.sample_weight,
             unit=unit,
         )
+
+    def sums(self, place: np.ndarray, places: int, rows: LabelledRows) -> np.ndarray:
+        weight = np.ones(place.size) if rows.sample_weight is None else rows.sample_weight
+        return np.bincount(cells_of_outcomes(place, rows.outcome), weight, OUTCOMES * places) / weight.sum()
 
     def move(self, theta: np.ndarray) -> Move:
         """Return the move with the largest gain."""

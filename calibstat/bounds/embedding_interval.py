@@ -8,11 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
+from calibstat import resampling
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
 from calibstat.bounds.joint_moments import largest_eigenpair
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.bounds.skewness import Sums
+from calibstat.data.predictions import Predictions
 from calibstat.in_order import RELATIVE
+from calibstat.resampling import Draws, Pairs, Stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +28,19 @@ class EmbeddingInterval(DirectionalInterval):
 
     step = CLASSES_STEP
     products: Callable[[np.ndarray], np.ndarray]
-    theta: np.ndarray
+    predictions: Predictions
     largest: float
+
+    @cached_property
+    def theta(self) -> np.ndarray:
+        return np.ones(self.predictions.n)
+
+    def resampled(self, draws: Draws) -> np.ndarray:
+        def times(rows: np.ndarray, label: np.ndarray) -> np.ndarray:
+            return np.bincount(rows, minlength=self.predictions.n).astype(np.float64)
+
+        counts = resampling.draw(self.predictions, Pairs(), times, draws, Stage.ROWS)
+        return np.asarray(self.directional(counts))
 
     @cached_property
     def estimate(self) -> float:
@@ -79,8 +93,3 @@ class EmbeddingInterval(DirectionalInterval):
             return centred_products(share) - centred * (centred @ share)
 
         return along, largest_eigenpair(rest, n)[0]
-
-
-def of_embedding(products: Callable[[np.ndarray], np.ndarray], n: int, largest: float) -> EmbeddingInterval:
-    """Return the interval of the norm of a mean of `n` embeddings."""
-    return EmbeddingInterval(products, np.ones(n), largest)

@@ -16,33 +16,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from calibstat.bounds.norms import Norm
 from calibstat.bounds.residual_tables import Table
 from calibstat.bounds.score_bound import Allowance, ScoreBound
-from calibstat.bounds.unit_sums import ClassSums
+from calibstat.resampling import Draws
 
-Draw = Callable[[], np.ndarray]  # what `directional` makes of all resamples, along the first axis
 CLASSES_STEP = 20.0  # of many dimensions noise is large beside a small error: a smaller step takes it for one
-
-
-class Drawable(Protocol):
-    """A table of residuals that draws itself; `draws` says how often, and by which random words."""
-
-    def resampled(self, of: Callable[[Any], Any], draws: Any) -> np.ndarray:
-        """Return ``of(theta)`` of every resample of the units, along the first axis."""
-        ...
-
-    def moved(self, norm: Norm, origin: np.ndarray, step: float, draws: Any) -> np.ndarray:
-        """Return the norm of origin + step * (theta - origin) of every resample."""
-        ...
-
-    def in_one_pass(self, statistic: Any, draws: Any) -> np.ndarray:
-        """Return a `OnePass` over the sums at distinct predictions, of every resample."""
-        ...
 
 
 class Interval(ABC):
@@ -89,36 +72,17 @@ class Interval(ABC):
         """Return the high end that a calibrated model would have on these rows, if an interval states it."""
         return None
 
-    @property
-    def drawn_cell(self) -> np.ndarray | None:
-        """The cell of each distinct prediction in which resamples are summed; None if each is a cell by itself."""
-        return None
-
-    @property
-    def drawn_sums(self) -> ClassSums | None:
-        """The cells of rows and classes in which resamples are summed; None if there are none."""
-        return None
-
-    @property
-    def of_outcomes(self) -> bool:
-        """Whether resamples are shares of rows by prediction and outcome, and not sums of residuals."""
-        return False
-
-    def directional(self, theta: Any) -> Any:
-        """Return what the low end needs of resampled sums, which are along the last axis."""
+    def resampled(self, draws: Draws) -> np.ndarray:
+        """Return what the low end needs of all resamples of the rows, along the first axis."""
         raise NotImplementedError
-
-    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
-        """Return what `directional` makes of all resamples, along the first axis."""
-        return residuals.resampled(self.directional, draws)
 
     @abstractmethod
     def high(self, tail: float) -> float:
         """Return the high end, which is below the population value with probability `tail` at most."""
 
     @abstractmethod
-    def low(self, draw: Draw, tail: float) -> float:
-        """Return the low end; ``draw()`` returns what `directional` makes of all resamples."""
+    def low(self, tail: float, draws: Draws) -> float:
+        """Return the low end, which is to be above the population value with probability `tail` at most."""
 
 
 class DirectionalInterval(Interval):
@@ -151,6 +115,7 @@ class DirectionalInterval(Interval):
         """
 
     def directional(self, theta: np.ndarray) -> Any:
+        """Return the directional bootstrap of the measure, from resampled sums over the last axis."""
         noise = theta - self.theta
         del theta  # as long as the data
         return self.derivative(noise)
@@ -165,15 +130,15 @@ class DirectionalInterval(Interval):
         """Return by how much the directional bootstrap understates the bias of the measure."""
         return 0.0
 
-    def reach(self, drawn: np.ndarray, tail: float) -> float:
-        """Return how far the estimate may lie above the measure, from all resamples.
+    def reach(self, resampled: np.ndarray, tail: float) -> float:
+        """Return how far the estimate may lie above the measure, from what `resampled` returns.
 
         Statement and argument: docs/proofs.md, section 3.
         """
-        return upper_quantile(drawn + self.missing_bias(drawn), tail)
+        return upper_quantile(resampled + self.missing_bias(resampled), tail)
 
-    def low(self, draw: Draw, tail: float) -> float:
-        return self.estimate - self.below(tail).extend(self.reach(draw(), tail))
+    def low(self, tail: float, draws: Draws) -> float:
+        return self.estimate - self.below(tail).extend(self.reach(self.resampled(draws), tail))
 
 
 class ComparableInterval(DirectionalInterval):
@@ -204,23 +169,12 @@ class SeminormInterval(ComparableInterval):
         return self.table.theta
 
     @property
-    def drawn_cell(self) -> np.ndarray | None:
-        return self.norm.cell
-
-    @property
-    def drawn_sums(self) -> ClassSums | None:
-        return self.table.drawn_sums
-
-    @property
-    def of_outcomes(self) -> bool:
-        return self.norm.of_outcomes
-
-    @property
     def step(self) -> float:
         return self.norm.step if self.table.units_are_rows else self.norm.joint_step
 
-    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
-        return (residuals.moved(self.norm, self.theta, self.step, draws) - self.estimate) / self.step
+    def resampled(self, draws: Draws) -> np.ndarray:
+        norms = self.table.moved(self.norm.value, self.norm.one_pass, self.theta, self.step, draws)
+        return (norms - self.estimate) / self.step
 
     def check(self) -> None:
         """Raise if no honest interval is known for such rows."""
@@ -252,34 +206,23 @@ class SeminormInterval(ComparableInterval):
 class MappedInterval(Interval):
     """An estimate whose limit is a function of another measure, with the function of the other interval's ends.
 
-    ``function`` does not decrease from 0 on. Resamples are drawn for the other interval.
+    ``function`` does not decrease from 0 on.
     """
 
     estimate: float
     other: Interval
     function: Callable[[float], float] = float
 
-    @property
-    def drawn_cell(self) -> np.ndarray | None:
-        return self.other.drawn_cell
-
-    @property
-    def drawn_sums(self) -> ClassSums | None:
-        return self.other.drawn_sums
-
-    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
-        return self.other.drawn(residuals, draws)
-
     def high(self, tail: float) -> float:
         return float(self.function(max(self.other.high(tail), 0.0)))
 
-    def low(self, draw: Draw, tail: float) -> float:
-        return float(self.function(max(self.other.low(draw, tail), 0.0)))
+    def low(self, tail: float, draws: Draws) -> float:
+        return float(self.function(max(self.other.low(tail, draws), 0.0)))
 
 
-def upper_quantile(drawn: np.ndarray, tail: float) -> float:
+def upper_quantile(numbers: np.ndarray, tail: float) -> float:
     """Return the quantile that a further draw exceeds with probability `tail`."""
-    return float(np.quantile(drawn, 1 - tail, method="weibull"))
+    return float(np.quantile(numbers, 1 - tail, method="weibull"))
 
 
 def smallest(holds: Callable[[float], bool], low: float, high: float, tolerance: float) -> float:

@@ -14,13 +14,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from calibstat.bounds.intervals import Draw, Interval, smallest, upper_quantile
+from calibstat.bounds.intervals import Interval, smallest, upper_quantile
 from calibstat.bounds.isotonic_gain import largest_gain
-from calibstat.bounds.residual_tables import RowTable
+from calibstat.bounds.residual_tables import RowTable, SummaryTable
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
+from calibstat.resampling import Draws
 
 _FINEST_GRID = 256  # intervals of the grid of recalibrated probabilities
 GROWTH = 1.5  # of the largest part that a row may have, from one bound to the next
@@ -89,6 +90,10 @@ class IsotonicInterval(Interval):
             fitted = max(fitted, largest_gain(centre, self.share, noise))
         return np.array([along, fitted])
 
+    def resampled(self, draws: Draws) -> np.ndarray:
+        table = SummaryTable.of_sample(self.sample) if self.table is None else self.table
+        return table.resampled(self.directional, draws)
+
     def below(self, tail: float) -> Allowance:
         """Return how far the gain of the sample's best recalibration may lie above its mean, given the predictions.
 
@@ -111,14 +116,14 @@ class IsotonicInterval(Interval):
         """Return the bound of a sum over the rows, or over their clusters."""
         return ScoreBound.of_rows(tail) if self.table is None else ScoreBound.of_units(self.table.size, tail)
 
-    def low(self, draw: Draw, tail: float) -> float:
+    def low(self, tail: float, draws: Draws) -> float:
         """Return the smallest t that the estimate exceeds by no more than noise: |w_0|**2 is at most the true value.
 
         Statement and argument: docs/proofs.md, section 9.
         """
         if self.estimate <= 0:
             return 0.0
-        along, fitted = draw().T
+        along, fitted = self.resampled(draws).T
         below = self.below(tail)
 
         def explained(t: float) -> bool:

@@ -8,7 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from calibstat.bounds.residual_tables import Column, RowTable, TableOfRows
+from calibstat import resampling
+from calibstat.bounds.residual_tables import OfTheta, RowTable, TableOfRows
+from calibstat.resampling import Column, Draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,25 @@ class JoinedTable(TableOfRows):
         return self.tables[k].prediction
 
     @property
+    def events(self) -> Sequence[RowTable]:
+        """The table of each event whose residuals are added up."""
+        return self.tables
+
+    def relabelled(
+        self, cell: np.ndarray, cells: int, unit: np.ndarray, of: OfTheta, draws: Draws, stage: int
+    ) -> np.ndarray:
+        """Return the same as of a `RowTable`: labels are classes, which are drawn once for all of them.
+
+        Where the rows of a cluster share a uniform number, a row has the first class, the rarest one first, at which
+        its cumulated predictions exceed the number. So the rarest class is as alike in a cluster as it can be.
+        """
+        prob = np.stack([event.prediction for event in self.tables], axis=1)
+        rarest_first = np.argsort(prob.sum(axis=0), kind="stable")
+        cell = cell.reshape(prob.shape[1], -1)[rarest_first]
+        prob = np.ascontiguousarray(prob[:, rarest_first])
+        return resampling.sums_of_class_labels(cell.T, prob, cells, unit, self.sample_weight, of, draws, stage)
+
+    @property
     def residuals(self) -> JoinedTable:
         """The residuals of the same rows."""
         return JoinedTable([table.residuals for table in self.tables])
@@ -64,3 +85,6 @@ class JoinedTable(TableOfRows):
     @cached_property
     def theta(self) -> np.ndarray:
         return np.concatenate([table.theta for table in self.tables])
+
+
+TableOfEvents = RowTable | JoinedTable  # whose labels can be drawn

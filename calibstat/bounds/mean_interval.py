@@ -8,13 +8,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from calibstat.bounds.intervals import Draw, Interval
+from calibstat.bounds.intervals import Interval
 from calibstat.bounds.joint_moments import sums_of_units
 from calibstat.bounds.residual_tables import Order, RowTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.clipping import advice
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
+from calibstat.resampling import Draws
 
 Losses = Callable[[], np.ndarray]  # that rows may have, shape (n, K)
 
@@ -52,7 +53,7 @@ class MeanInterval(Interval):
             return self.most
         return self.estimate + self._reach(self.most - self.estimate, self.third, tail)
 
-    def low(self, draw: Draw, tail: float) -> float:
+    def low(self, tail: float, draws: Draws | None = None) -> float:
         if self.is_one_row:
             return self.least if self.is_bounded else -np.inf
         return self.estimate - self._reach(self.estimate - self.least, -self.third, tail)
@@ -187,7 +188,7 @@ def of_units(
 def interval_of_weighted_mean(outcome: np.ndarray, weight: np.ndarray, tail: float) -> tuple[float, float]:
     """Return the score interval of a weighted share of outcome 1, each end of which misses with probability `tail`."""
     interval = of_units("share", outcome, weight, np.arange(outcome.size), (0.0, 1.0), True)
-    return interval.low(lambda: outcome, tail), interval.high(tail)
+    return interval.low(tail), interval.high(tail)
 
 
 def _of_moments(

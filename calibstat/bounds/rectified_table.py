@@ -10,9 +10,12 @@ import numpy as np
 
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.moments_of_samples import MomentsOfSamples
-from calibstat.bounds.residual_tables import FEW_ROWS, RowTable, Table
+from calibstat.bounds.residual_tables import FEW_ROWS, OfTheta, RowTable, Table
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import Side, SquareBound, bound_of
+from calibstat.resampling import Draws, OnePass, Stage
+
+HELD = 2**21  # sums in cells of the resamples that are held together
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +116,25 @@ class RectifiedTable(Table):
     def full_cells(self) -> int:
         return int(np.unique(np.concatenate([each.cell for each in self.samples])).size)
 
+    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+        """Return ``of(theta)`` of every resample, of samples that are drawn by themselves, each with replacement."""
+        samples = list(zip(self.samples, (stage, Stage.UNLABELLED), strict=False))
+
+        def sums(first: int, last: int) -> np.ndarray:
+            parts = (
+                sample.resampled(lambda theta: theta, draws.part(first, last, stage), stage) * (sample.n / self.n)
+                for sample, stage in samples
+            )
+            return np.asarray(sum(parts))
+
+        return np.concatenate([of(sums(*block)) for block in blocks(draws.n, self.cells)])
+
+    def moved(
+        self, norm: OfTheta, one_pass: OnePass | None, origin: np.ndarray, step: float, draws: Draws
+    ) -> np.ndarray:
+        norms = norm if one_pass is None else one_pass.of
+        return super().moved(norms, one_pass, origin, step, draws)
+
     def square_bound(self, value: np.ndarray, bandwidth: float) -> Callable[[], SquareBound] | None:
         if len(self.samples) == 1:
             return None
@@ -128,3 +150,9 @@ class RectifiedTable(Table):
         bound = bound_of([Side(value[cell], x * rows / labels, bandwidth)], np.ones(rows))
         most, least, alone = (part * rows / labels for part in (bound.most, bound.least, bound.alone * rows / labels))
         return replace(bound, most=most, least=least, alone=alone).over((labels - 1) / labels * rows / (rows - 1))
+
+
+def blocks(n: int, cells: int) -> list[tuple[int, int]]:
+    """Return the first and the last of the resamples whose sums in cells are held together."""
+    some = max(HELD // cells, 1)
+    return [(first, min(first + some, n)) for first in range(0, n, some)]

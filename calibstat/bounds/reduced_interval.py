@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
+from calibstat import resampling
 from calibstat.bounds.intervals import CLASSES_STEP, ComparableInterval, SeminormInterval
+from calibstat.bounds.joined_table import JoinedTable
+from calibstat.bounds.residual_tables import LabelledRows, RowTable, SummaryTable
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.bounds.unit_sums import LARGEST
+from calibstat.data.predictions import Predictions
 from calibstat.in_order import first_largest
+from calibstat.resampling import Draws, Pairs, Stage
 
 
 class Reduction(NamedTuple):
@@ -58,9 +63,9 @@ class ReducedInterval(ComparableInterval):
     def value(self, theta: np.ndarray) -> Any:
         return self.reduce.of(self._values(theta))
 
-    @property
-    def of_outcomes(self) -> bool:
-        return self.parts[0].of_outcomes
+    def resampled(self, draws: Draws) -> np.ndarray:
+        joined = JoinedTable([cast("RowTable", part.table) for part in self.parts])
+        return joined.resampled(self.directional, draws)
 
     def witness(self, theta: np.ndarray) -> np.ndarray | None:
         weights = [part.witness(of_class) for part, of_class in zip(self.parts, self._split(theta), strict=True)]
@@ -96,13 +101,48 @@ class ReducedInterval(ComparableInterval):
         return [part.value(of_class) for part, of_class in zip(self.parts, self._split(theta), strict=True)]
 
 
+@dataclass(frozen=True, eq=False)
 class OneByOneInterval(ReducedInterval):
-    """The same, where resamples are summed one class at a time."""
+    """The same, where the rows of resamples, which may have a weight, are summed one class at a time."""
+
+    predictions: Predictions
+    sample_weight: np.ndarray | None
+
+    @classmethod
+    def of(
+        cls,
+        parts: Iterable[SeminormInterval],
+        reduce: str,
+        predictions: Predictions,
+        sample_weight: np.ndarray | None,
+    ) -> Self:
+        """Return the interval; its parts do without their summaries, which are together larger than the predictions."""
+        small = [replace(part, table=cast("SummaryTable", part.table).without_sample()) for part in parts]
+        return cls(small, REDUCERS[reduce], predictions, sample_weight)
+
+    @cached_property
+    def places(self) -> Sequence[tuple[np.ndarray, int]]:
+        """Of each class, which distinct prediction each row has, and how many there are."""
+        distinct = (self.predictions.distinct(k) for k in range(self.predictions.n_classes))
+        return [(place, value.size) for value, _, place in distinct]
+
+    def resampled(self, draws: Draws) -> np.ndarray:
+        def of_resample(rows: np.ndarray, label: np.ndarray) -> float:
+            return self.directional(self.sums(k, rows, label) for k in range(self.predictions.n_classes))
+
+        return resampling.draw(self.predictions, Pairs(), of_resample, draws, Stage.ROWS)
+
+    def sums(self, k: int, rows: np.ndarray, label: np.ndarray) -> np.ndarray:
+        """Return the sums of class k over these rows, with the label that each has."""
+        place, places = self.places[k]
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        prediction = self.predictions.prob[rows, k].astype(np.float64)
+        return self.parts[k].norm.sums(place[rows], places, LabelledRows(label == k, prediction, weight))
 
     def directional(self, theta: Iterable[np.ndarray]) -> float:
         """Return the directional bootstrap of the measure in one resample, from the sums of each class."""
         moved = [
-            part.value(part.theta + CLASSES_STEP * (drawn - part.theta))
-            for part, drawn in zip(self.parts, theta, strict=True)
+            part.value(part.theta + CLASSES_STEP * (of_class - part.theta))
+            for part, of_class in zip(self.parts, theta, strict=True)
         ]
         return float((self.reduce.of(moved) - self.estimate) / CLASSES_STEP)

@@ -1,15 +1,16 @@
-"""Tables of residuals: which unit adds how much in which cell, their sums, and how these vary."""
+"""Tables of residuals: which unit adds how much in which cell, their sums, how these vary, and resamples of them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from calibstat import resampling
 from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.score_bound import ScoreBound
@@ -18,12 +19,16 @@ from calibstat.bounds.unit_sums import ClassSums, ClusterSums
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
+from calibstat.resampling import CellSums, Column, Draws, OnePass, Pairs, Stage, UnitCounts
 
 FEW_ROWS = 30  # below it a cell's observed variance is not trusted alone
 ROW_BLOCK = 4096  # so that no array of all rows and classes is made
 
+SUM_BYTES = 2**20  # of the sums of some resamples, which stay in the second-level cache
+FEW_COLUMNS, COLUMN_BYTES = 4, 2**23  # columns, or bytes, up to which columns are kept; else they are made again
+
 Order = np.ndarray | slice  # in which rows are put before they are summed
-Column = tuple[np.ndarray, np.ndarray]  # the cell of each row, and what it adds there
+OfTheta = Callable[[np.ndarray], Any]  # of sums over the last axis
 
 
 class LabelledRows(NamedTuple):
@@ -40,7 +45,7 @@ class LabelledRows(NamedTuple):
 
 
 class Table:
-    """Contributions of units in cells, without draws.
+    """Contributions of units in cells.
 
     Attributes
     ----------
@@ -71,11 +76,6 @@ class Table:
     is_summary: bool = False
 
     @property
-    def drawn_sums(self) -> ClassSums | None:
-        """The residuals of rows and classes, of a table of several classes."""
-        return None
-
-    @property
     def spread(self) -> np.ndarray:
         """The standard error of theta of each cell, for the bias of absolute sums, shape (cells,)."""
         raise NotImplementedError
@@ -96,10 +96,24 @@ class Table:
         """
         return None
 
+    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+        """Return ``of(theta)`` of every resample of the units, drawn with replacement, along the first axis."""
+        raise NotImplementedError
+
+    def moved(
+        self, norm: OfTheta, one_pass: OnePass | None, origin: np.ndarray, step: float, draws: Draws
+    ) -> np.ndarray:
+        """Return the norm of origin + step * (theta - origin) of every resample; `one_pass` is the same norm."""
+        return self.resampled(lambda theta: norm(origin + step * (theta - origin)), draws)
+
+    def in_one_pass(self, statistic: OnePass, draws: Draws) -> np.ndarray:
+        """Return a statistic in one pass over the sums at distinct predictions, of every resample."""
+        return self.resampled(statistic.of, draws)
+
 
 @dataclass(frozen=True, eq=False)
 class SummaryTable(Table):
-    """Of rows without weights, from their counts, without the summary itself.
+    """Of rows without weights, from their counts.
 
     Attributes
     ----------
@@ -109,6 +123,10 @@ class SummaryTable(Table):
         Their moments.
     count, model : ndarray, shape (cells,), or None
         The rows of cells, and the variances of their sums if calibrated; None where distinct predictions are cells.
+    sample : Sample or None
+        The summary, whose rows are drawn; None where others draw them.
+    cell : ndarray, shape (predictions,), or None
+        The cell of each distinct prediction; None if each is one.
     """
 
     is_summary = True
@@ -117,16 +135,22 @@ class SummaryTable(Table):
     moments: SeparableMoments
     count: np.ndarray | None = None
     model: np.ndarray | None = None
+    sample: Sample | None = None
+    cell: np.ndarray | None = None
 
     @classmethod
     def of_sample(cls, sample: Sample, cell: np.ndarray | None = None) -> Self:
         """Return the table of a summary; `cell` holds the cell of each distinct prediction, None if each is one."""
         moments = SeparableMoments.of_sample(sample, cell)
         if cell is None:
-            return cls(sample.residual, moments)
+            return cls(sample.residual, moments, sample=sample)
         count, residual, _ = cell_sums(cell, *sample.arrays)
         model = np.bincount(cell, sample.count * sample.value * (1 - sample.value), count.size)
-        return cls(residual, moments, count, model)
+        return cls(residual, moments, count, model, sample, cell)
+
+    def without_sample(self) -> Self:
+        """Return the table without what it draws rows from."""
+        return replace(self, sample=None)
 
     @cached_property
     def n(self) -> float:
@@ -145,9 +169,37 @@ class SummaryTable(Table):
         assert self.count is not None
         return int(np.count_nonzero(self.count))
 
+    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+        if self.cell is not None:
+            cells = CellSums(self._sample, self.cell)
+            return resampling.draw(cells, Pairs(), lambda _, residual, __: of(residual), draws, stage)
+        return resampling.residuals_of_pairs(self._sample, self._zeros, 1.0, of, draws, stage)
+
+    def moved(
+        self, norm: OfTheta, one_pass: OnePass | None, origin: np.ndarray, step: float, draws: Draws
+    ) -> np.ndarray:
+        if self.cell is not None:
+            return super().moved(norm, one_pass, origin, step, draws)
+        start = (1 - step) * origin
+        if one_pass is not None:
+            return resampling.pairs_in_one_pass(self._sample, start, step, one_pass, draws, Stage.ROWS)
+        return resampling.residuals_of_pairs(self._sample, start, step, norm, draws, Stage.ROWS)
+
+    def in_one_pass(self, statistic: OnePass, draws: Draws) -> np.ndarray:
+        return resampling.pairs_in_one_pass(self._sample, self._zeros, 1.0, statistic, draws, Stage.ROWS)
+
+    @property
+    def _sample(self) -> Sample:
+        assert self.sample is not None
+        return self.sample
+
+    @property
+    def _zeros(self) -> np.ndarray:
+        return np.zeros(self._sample.value.size)
+
 
 class TableOfRows(Table, ABC):
-    """Of rows one by one, which draws of units and comparisons of models need.
+    """Of rows one by one, which are drawn one by one or, if they have a `unit`, in whole clusters.
 
     A kind of rows defines `n_rows`, `cells`, `columns` and `column`; where units are drawn otherwise than row by row,
     also `unit`. Its moments treat each unit as adding in several cells.
@@ -244,6 +296,61 @@ class TableOfRows(Table, ABC):
             total += np.bincount(cell, contribution * times, self.cells)
         return total
 
+    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+        return of_same_draws([self], [of], UnitCounts(self.size.size, draws, stage))[1][0]
+
+    def signed(self, of: OfTheta, draws: Draws) -> np.ndarray:
+        """Return ``of(theta)`` where what a unit adds keeps or changes its sign, all of it together.
+
+        If calibrated, the residuals of every cluster have mean zero given the predictions. Where few clusters share a
+        cell this says more of their spread than drawing clusters does.
+        """
+        columns = [self.column(k) for k in range(self.columns)]
+        return resampling.sums_of_signs(
+            columns, self.theta.size, self.units, lambda total: of(total / self.n), draws, Stage.SIGNS
+        )
+
+    def sizes(self, counts: np.ndarray) -> np.ndarray:
+        """Return the number of rows of resamples, or the sum of their weights, from counts of their units."""
+        if self.unit is None and self.sample_weight is None:
+            return np.full(len(counts), self.n)
+        return resampling.products_of_counts(counts, self.size[None])[:, 0]
+
+    def kept_columns(self) -> Callable[[], Iterable[Column]]:
+        """Return a function that returns all columns, made again each time if they are too many to be kept."""
+        if self.columns > FEW_COLUMNS and 16 * self.columns * self.n_rows > COLUMN_BYTES:
+            return lambda: map(self.column, range(self.columns))
+        kept = [self.column(k) for k in range(self.columns)]
+        return lambda: kept
+
+    def thetas(
+        self, columns: Callable[[], Iterable[Column]], counts: np.ndarray, size: np.ndarray
+    ) -> Iterator[np.ndarray]:
+        """Yield theta of some resamples after the other, of shape (resamples, cells), from counts of their units."""
+        some = max(SUM_BYTES // (8 * self.theta.size), 1)
+        for first in range(0, len(counts), some):
+            part = slice(first, first + some)
+            times = counts[part] if self.unit is None else counts[part, self.unit]
+            yield resampling.sums_of_counts(times, columns(), self.theta.size) / size[part, None]
+
+
+def of_same_draws(
+    tables: Sequence[TableOfRows], of: Sequence[OfTheta], counts: UnitCounts
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return the size of each resample, and of each table its function of its sums, of all resamples.
+
+    The tables have the same units and weights. A size is the number of the drawn rows, or the sum of their weights.
+    """
+    parts = [(table, table.kept_columns(), function) for table, function in zip(tables, of, strict=True)]
+
+    def of_block(counts: np.ndarray) -> list[np.ndarray]:
+        size = tables[0].sizes(counts)
+        values = ([f(theta) for theta in table.thetas(columns, counts, size)] for table, columns, f in parts)
+        return [size, *map(np.concatenate, values)]
+
+    size, *values = (np.concatenate(part) for part in zip(*counts.in_blocks(of_block), strict=True))
+    return size, values
+
 
 @dataclass(frozen=True, eq=False)
 class RowTable(TableOfRows):
@@ -335,6 +442,20 @@ class RowTable(TableOfRows):
         return self.prediction
 
     @property
+    def events(self) -> Sequence[RowTable]:
+        """The table of each event whose residuals are added up."""
+        return [self]
+
+    def relabelled(
+        self, cell: np.ndarray, cells: int, unit: np.ndarray, of: OfTheta, draws: Draws, stage: int
+    ) -> np.ndarray:
+        """Return ``of(theta)`` of labels that are drawn from the predictions, as alike in a unit as they can be.
+
+        Sums are in these cells: `cell` holds that of each row, of one event after another.
+        """
+        return resampling.sums_of_row_labels(cell, self.prediction, cells, unit, self.sample_weight, of, draws, stage)
+
+    @property
     def residuals(self) -> RowTable:
         """The residuals of the same rows, which calibrated labels and signs of clusters change."""
         return self
@@ -369,10 +490,6 @@ class ClassTable(TableOfRows):
         return self.sums.sample_weight
 
     @property
-    def drawn_sums(self) -> ClassSums:
-        return self.sums
-
-    @property
     def n_rows(self) -> int:
         """Number of rows."""
         return self.sums.predictions.n
@@ -395,6 +512,11 @@ class ClassTable(TableOfRows):
         columns = ((*self.column(k), self.prediction_of(k)) for k in range(self.columns))
         largest = np.asarray(self.sums.largest_square)
         return SeparableMoments.of_weighted_columns(columns, self.cells, self.sample_weight, largest)
+
+    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+        if self.sample_weight is not None:
+            return super().resampled(of, draws, stage)
+        return resampling.pairs_of_vectors(self.sums.places, of, draws, stage)
 
     def of_one_class(self) -> Self:
         """Return the table for norms that weigh the cells of one class alone."""

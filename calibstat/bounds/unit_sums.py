@@ -14,6 +14,7 @@ from calibstat.bounds.skewness import STEEP, share_skewed_up
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.inner_product import inner
+from calibstat.resampling import ClassCells
 
 MANY_CELLS, CELLS_OF_A_CLASS = 256, 4  # products of at least so many cells are added up by blocks, if rows fill them
 ROWS_OF_A_BLOCK = 256
@@ -173,6 +174,11 @@ class ClassSums(UnitSums):
     @property
     def units_are_rows(self) -> bool:
         return self.sample_weight is None
+
+    @property
+    def places(self) -> ClassCells:
+        """The cells of rows and classes, which draws of rows need."""
+        return ClassCells(self.predictions, self.index, self.stride, self.cells)
 
     @cached_property
     def size(self) -> np.ndarray:

@@ -7,11 +7,13 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from calibstat import resampling
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
 from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.score_bound import ROOT_SLOPES, Allowance, ScoreBound
 from calibstat.bounds.skewness import signs, skewed_signs
 from calibstat.bounds.unit_sums import ClassSums
+from calibstat.resampling import Draws, Stage
 
 MANY_CELLS = 2000  # with more there is no matrix of their products
 
@@ -35,9 +37,8 @@ class WeightedSumsInterval(DirectionalInterval):
     weight: np.ndarray
     largest: float
 
-    @property
-    def drawn_sums(self) -> ClassSums:
-        return self.sums
+    def resampled(self, draws: Draws) -> np.ndarray:
+        return resampling.pairs_of_vectors(self.sums.places, self.directional, draws, Stage.ROWS)
 
     @cached_property
     def theta(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibstat.inference.honest_ends import HonestEnds
-from calibstat.inference.problems.problem import Drawn, Problem
+from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.resampling import Draws
 from calibstat.resampling.quantiles import quantiles
 
@@ -25,25 +25,25 @@ def bracket_interval(problem: Problem, alpha: float, draws: Draws) -> tuple[floa
     return bracket.share * below.low(alpha), bracket.times * above.high(alpha) + bracket.width
 
 
-def bootstrap_interval(drawn: Drawn, estimate: float, method: str, alpha: float, draws: Draws) -> tuple[float, float]:
+def bootstrap_interval(posed: Posed, estimate: float, method: str, alpha: float, draws: Draws) -> tuple[float, float]:
     """Return the ends of a percentile, basic or BCa bootstrap interval."""
-    resampled = drawn.draw_pairs(draws)
+    resampled = posed.draw_pairs(draws)
     levels = np.array([alpha / 2, 1 - alpha / 2])
     if method == "bca":
-        levels = _bca_levels(drawn, estimate, resampled, levels)
+        levels = _bca_levels(posed, estimate, resampled, levels)
     low, high = map(float, quantiles(resampled, levels))
     if method == "basic":  # what is infinite stays so
         return (estimate, estimate) if np.isinf(estimate) else (2 * estimate - high, 2 * estimate - low)
     return low, high
 
 
-def _bca_levels(drawn: Drawn, estimate: float, resampled: np.ndarray, levels: np.ndarray) -> np.ndarray:
+def _bca_levels(posed: Posed, estimate: float, resampled: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Move the levels for bias and acceleration (Efron 1987), the bias kept finite if all draws lie on one side."""
     from scipy.special import ndtr, ndtri
 
     below = np.count_nonzero(resampled < estimate) + np.count_nonzero(resampled == estimate) / 2
     bias = ndtri((below + 0.5) / (resampled.size + 1))
-    weight, influence = _influence(*drawn.jackknife())
+    weight, influence = _influence(*posed.jackknife())
     squares = weight @ influence**2
     acceleration = weight @ influence**3 / (6 * squares**1.5) if squares > 0 else 0.0
     shifted = bias + ndtri(levels)

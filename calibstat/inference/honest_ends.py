@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -12,10 +12,9 @@ import numpy as np
 from calibstat.bounds.intervals import Interval
 from calibstat.data.views import Rarest
 from calibstat.inference.p_values import largest_p_value
-from calibstat.inference.problems.problem import Drawn, Problem
+from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.resampling import Draws, Stage
 from calibstat.resampling.quantiles import quantiles
-from calibstat.residuals.table import Residuals
 
 FIRST = 24  # resamples that are looked at before the others are drawn
 ROUNDING = 1e-12
@@ -29,38 +28,34 @@ class HonestEnds:
 
     Attributes
     ----------
-    drawn : Drawn
+    posed : Posed
         The problem, or its rows in clusters.
     interval : Interval
         The honest interval.
-    residuals : Residuals
-        The table of residuals that its resamples are drawn from.
     draws : Draws
         The resamples, the same for all ends.
     """
 
-    drawn: Drawn
+    posed: Posed
     interval: Interval
-    residuals: Residuals
     draws: Draws
 
     @classmethod
-    def of(cls, drawn: Drawn, draws: Draws) -> Self:
+    def of(cls, posed: Posed, draws: Draws) -> Self:
         """Return the ends of a problem in canonical order, or of its rows in clusters."""
-        return cls(drawn, *drawn.honest(), draws)
+        return cls(posed, posed.honest(), draws)
 
     def low(self, alpha: float) -> float:
         """Return the low end: of an error 0 unless the test of calibration by the same measure rejects.
 
         Statement and argument: docs/proofs.md, section 3.
         """
-        draw = partial(self.interval.drawn, self.residuals, self.draws)
-        low = self.interval.low(draw, alpha / 2)
+        low = self.interval.low(alpha / 2, self.draws)
         if self.interval.is_mean:
             return low
         if low > 0:  # the gate: a low end above 0 denies calibration, so the exact test has to deny it too
-            nulls = self.drawn.null_draws(self.draws, self.if_calibrated)
-            low = 0.0 if largest_p_value(self.drawn.statistic(), nulls)[0] > alpha / 2 else low
+            nulls = self.posed.null_draws(self.draws, self.if_calibrated)
+            low = 0.0 if largest_p_value(self.posed.statistic(), nulls)[0] > alpha / 2 else low
         return max(low, 0.0)
 
     def high(self, alpha: float) -> float:
@@ -90,7 +85,7 @@ class HonestEnds:
     @cached_property
     def if_calibrated(self) -> np.ndarray:
         """The estimates on labels drawn independently from the predictions, as in the labels-only test."""
-        return self.drawn.draw_labels(self.draws)
+        return self.posed.draw_labels(self.draws)
 
     @cached_property
     def median(self) -> float:
@@ -99,7 +94,7 @@ class HonestEnds:
 
     @cached_property
     def _first(self) -> np.ndarray:
-        return self.drawn.draw_labels(self.draws.part(0, FIRST, Stage.LABELS))
+        return self.posed.draw_labels(self.draws.part(0, FIRST, Stage.LABELS))
 
 
 class NoInterval(ValueError):

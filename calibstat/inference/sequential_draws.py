@@ -23,7 +23,8 @@ import numpy as np
 from calibstat.data.checks import is_whole, short
 from calibstat.in_words import InWords
 from calibstat.inference.p_values import extremes, p_value
-from calibstat.resampling import Draws, Resampler
+from calibstat.inference.problems.resample import Resampler
+from calibstat.resampling import Draws
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class UnitRows:
     def ends(self, title: str, loss: np.ndarray, bounds: Ends, miss: float) -> Ends:
         """Return the ends of the interval of such a mean, each of which misses with probability `miss`."""
         interval = self.mean(title, loss, bounds)
-        low, high = interval.low(lambda: loss, miss), interval.high(miss)
+        low, high = interval.low(miss), interval.high(miss)
         return max(low, bounds[0]), min(high, bounds[1])
 
     def ratio(self, title: str, miss: float) -> Ends:

@@ -12,8 +12,8 @@ from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.in_order import first_largest, first_smallest, without_rounding
 from calibstat.measures.kinds.binary_kinds import Seminorm
-from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.registry import measure
+from calibstat.resampling.one_pass import OnePass
 
 ARRIETA = "Arrieta-Ibarra et al. 2022, Metrics of calibration for probabilistic predictions, arXiv:2205.09680"
 GUPTA = "Gupta et al. 2021, Calibration of Neural Networks using Splines, arXiv:2006.12800"

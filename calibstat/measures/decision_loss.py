@@ -8,7 +8,7 @@ from calibstat.bounds.decision_gains import largest_gain
 from calibstat.bounds.decision_norm import DecisionNorm, summary_by_outcome, sums_by_outcome
 from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.norms import Norm
-from calibstat.bounds.reduced_interval import REDUCERS, OneByOneInterval
+from calibstat.bounds.reduced_interval import OneByOneInterval
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
@@ -66,5 +66,5 @@ class DecisionLoss(Statistic):
     def interval_over_classes(
         self, predictions: Predictions, reduce: str, weight: np.ndarray | None = None
     ) -> Interval:
-        parts = [self.interval(sample) for sample in samples_of_classes(predictions, weight)]
-        return OneByOneInterval(parts, REDUCERS[reduce])
+        parts = (self.interval(sample) for sample in samples_of_classes(predictions, weight))
+        return OneByOneInterval.of(parts, reduce, predictions, weight)

@@ -24,9 +24,9 @@ from calibstat.data.sample import Sample
 from calibstat.in_order import RELATIVE
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import OfResiduals, Seminorm, Statistic
-from calibstat.measures.kinds.one_pass import OnePass, add_weighted
 from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
+from calibstat.resampling.one_pass import OnePass, add_weighted
 
 REFERENCE = (
     "Kumar, Sarawagi, Jain 2018, Trainable calibration measures for neural networks from kernel mean embeddings; "

@@ -12,7 +12,8 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from calibstat.bounds import embedding_interval, mean_interval
+from calibstat.bounds import mean_interval
+from calibstat.bounds.embedding_interval import EmbeddingInterval
 from calibstat.bounds.intervals import Interval, MappedInterval
 from calibstat.bounds.laplace import signed_pairs
 from calibstat.compiled import jit, short_calls, without_numba
@@ -461,7 +462,7 @@ class SKCE(VectorStatistic):
             values = block_values(prob, label, size, arguments)
             return mean_interval.of_vector_losses(str(self), values, lambda: values, self.info.bounds)
         products = gram_products(columns(prob), residuals(prob, label), arguments)
-        root = embedding_interval.of_embedding(products, predictions.n, LARGEST_RESIDUAL)
+        root = EmbeddingInterval(products, predictions, LARGEST_RESIDUAL)
         return MappedInterval(self.evaluate(prob, label), root, np.square)
 
     def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.intervals import Draw, Drawable, SeminormInterval
+from calibstat.bounds.intervals import SeminormInterval
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import SeminormOn
 from calibstat.bounds.residual_tables import SummaryTable
@@ -17,8 +17,9 @@ from calibstat.compiled import jit, without_numba
 from calibstat.data.sample import Sample
 from calibstat.in_order import without_rounding
 from calibstat.measures.kinds.binary_kinds import Seminorm
-from calibstat.measures.kinds.one_pass import OnePass, share
 from calibstat.measures.kinds.registry import measure
+from calibstat.resampling import Draws
+from calibstat.resampling.one_pass import OnePass, share
 
 REFERENCE = (
     "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886; "
@@ -248,11 +249,8 @@ class ManyPredictions(SeminormInterval):
         """The interval of the largest sum with linear weights."""
         return SeminormInterval(SeminormOn(_PiecewiseLinear(), self.norm.prediction, self.step), self.table)
 
-    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
-        return self.smaller.drawn(residuals, draws)
-
-    def low(self, draw: Draw, tail: float) -> float:
-        return self.smaller.low(draw, tail)
+    def low(self, tail: float, draws: Draws) -> float:
+        return self.smaller.low(tail, draws)
 
 
 @measure(

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.intervals import Draw, Drawable, Interval, smallest, upper_quantile
-from calibstat.bounds.moments import Majorant, Moments, SeparableMoments
-from calibstat.bounds.residual_tables import RowTable
+from calibstat.bounds.intervals import Interval, smallest, upper_quantile
+from calibstat.bounds.moments import Majorant, Moments
+from calibstat.bounds.residual_tables import RowTable, SummaryTable, Table
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.bounds.skewness import Sums, signs
 from calibstat.compiled import jit, without_numba
@@ -20,8 +20,9 @@ from calibstat.data.checks import is_number
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.measures.kinds.one_pass import OnePass, share
 from calibstat.measures.kinds.registry import measure
+from calibstat.resampling import Draws
+from calibstat.resampling.one_pass import OnePass, share
 
 REFERENCE = "Błasiok, Nakkiran 2023, Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing, arXiv:2309.12236"
 
@@ -252,16 +253,20 @@ class SmoothInterval(Interval):
     ----------
     estimate : float
         The measure.
-    value, theta : ndarray, shape (m,)
-        The distinct predictions, ascending, and the sums of the residuals at each over n.
-    moments : Moments
-        The moments of weighted sums of what rows, or clusters, add at each prediction.
+    value : ndarray, shape (m,)
+        The distinct predictions, ascending.
+    table : Table
+        What rows, or clusters, add at each prediction.
     """
 
     estimate: float
     value: np.ndarray
-    theta: np.ndarray
-    moments: Moments
+    table: Table
+
+    @property
+    def moments(self) -> Moments:
+        """The moments of weighted sums of these."""
+        return self.table.moments
 
     @property
     def narrowest(self) -> float:
@@ -271,8 +276,8 @@ class SmoothInterval(Interval):
     def directional(self, theta: np.ndarray) -> np.ndarray:
         return cosines(self.value, theta, self.narrowest)
 
-    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
-        return residuals.in_one_pass(WavesInOnePass(self.value, self.narrowest), draws)
+    def resampled(self, draws: Draws) -> np.ndarray:
+        return self.table.in_one_pass(WavesInOnePass(self.value, self.narrowest), draws)
 
     @cached_property
     def majorant(self) -> Majorant:
@@ -315,11 +320,11 @@ class SmoothInterval(Interval):
         changed = 2 * np.maximum(2 * slope[:, None] * gain - np.abs(h), 0)
         return float(integral(h) + (at_signs + np.trapezoid(changed, dx=1 / points)).min())
 
-    def low(self, draw: Draw, tail: float) -> float:
+    def low(self, tail: float, draws: Draws) -> float:
         """Return the smallest t that the norm at bandwidth t exceeds by no more than noise does."""
         at = max(self.estimate, NARROWEST)
-        residual = self.directional(self.theta)
-        noise, sums = draw() - residual, self.moments_at(at)
+        residual = self.directional(self.table.theta)
+        noise, sums = self.resampled(draws) - residual, self.moments_at(at)
         central = self.moments.central_third(sums)
         below = Allowance.of(self.moments.score(tail), sums.variance, central, self.moments.n)
 
@@ -329,8 +334,8 @@ class SmoothInterval(Interval):
         def explained(t: float) -> bool:
             bandwidth = max(t, self.narrowest)  # below it the norm there stands in, which is at most that at t
             parts = (noise[i : i + TOGETHER] for i in range(0, len(noise), TOGETHER))
-            drawn = np.concatenate([_integrals(part, bandwidth) for part in parts])
-            return norm(bandwidth) - below.extend(upper_quantile(drawn, tail)) <= t
+            norms = np.concatenate([_integrals(part, bandwidth) for part in parts])
+            return norm(bandwidth) - below.extend(upper_quantile(norms, tail)) <= t
 
         return 0.0 if explained(NARROWEST) else smallest(explained, NARROWEST, at, CLOSE_END)
 
@@ -383,11 +388,10 @@ class SmoothECE(Statistic):
         return "own" if self.bandwidth is None else ""
 
     def interval(self, sample: Sample) -> Interval:
-        moments = SeparableMoments.of_sample(sample)
-        return SmoothInterval(self.estimate(sample), sample.value, sample.residual, moments)
+        return SmoothInterval(self.estimate(sample), sample.value, SummaryTable.of_sample(sample))
 
     def interval_by_rows(self, sample: Sample, table: RowTable) -> Interval:
-        return SmoothInterval(self.estimate(sample), sample.value, table.theta, table.moments)
+        return SmoothInterval(self.estimate(sample), sample.value, table)
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         """Return the bandwidth and, on a grid, the smoothed mean residual and the smoothed density of predictions."""

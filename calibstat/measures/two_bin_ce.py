@@ -8,8 +8,8 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.measures.kernel_ce import KernelSeminorm
-from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.registry import measure
+from calibstat.resampling.one_pass import OnePass
 
 HARTLINE = "Hartline, Hu, Wu 2025, A perfectly truthful calibration measure, PMLR 336:3185-3223, arXiv:2508.13100"
 

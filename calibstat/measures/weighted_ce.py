@@ -14,8 +14,8 @@ from calibstat.digits import settled
 from calibstat.in_order import first_largest
 from calibstat.inner_product import inner
 from calibstat.measures.kinds.binary_kinds import Seminorm
-from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.registry import measure
+from calibstat.resampling.one_pass import OnePass
 
 REFERENCE = (
     "Gopalan, Kim, Singhal, Zhao 2022, Low-Degree Multicalibration, arXiv:2203.01255; Błasiok, Gopalan, Hu, Nakkiran "

@@ -13,16 +13,15 @@ import numpy as np
 from calibstat.compiled import jit, without_numba
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
-from calibstat.measures.kinds.one_pass import SumsInCells
 from calibstat.resampling.binary_labels import cost_of_labels, labels_in_one_pass, threshold
 from calibstat.resampling.binary_pairs import LARGE_BLOCK, few_ties, pairs_of_sample
+from calibstat.resampling.one_pass import SumsInCells
 from calibstat.resampling.poisson_binomial import pmf_cost, pmfs_of_positives
 from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
 from calibstat.resampling.sources import CellSums, InOnePass, WeightedCellSums
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, parted, streams, word, words
 from calibstat.resampling.threads import chunks, in_threads, small_chunks
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
-from calibstat.result import read_only
 
 OUTCOME_BIT = np.uint64(62)  # bit of the outcome in a packed row, above the prediction in multiples of 2**-50
 VALUE_BITS = np.uint64(2**62 - 1)
@@ -176,7 +175,9 @@ def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stage: 
         _rows_in_cells(state, first, rows_b, row, redraw, count_b, positives_b, value_b)
 
     in_threads(replicates, small_chunks(draws.n, draws.n_jobs, 8 * row.size), draws.n_jobs)
-    sums = read_only(count_b), read_only((positives_b - value_b) / sample.n), read_only(value_b / sample.n)
+    sums = count_b, (positives_b - value_b) / sample.n, value_b / sample.n
+    for each in sums:
+        each.flags.writeable = False  # they are the same for all statistics
     if count_b.size <= KEPT:
         _last[sample] = asked, source.cell, sums
     return sums
@@ -254,7 +255,7 @@ def _rows_in_cells(
             for done in range(0, draws, LARGE_BLOCK):
                 block = min(LARGE_BLOCK, draws - done)
                 if redraw:
-                    ones_block, value_block = _sum_redrawn(z[0], block, row[begin : begin + rows])
+                    ones_block, value_block = _sum_rows_and_labels(z[0], block, row[begin : begin + rows])
                 else:
                     ones_block, value_block = _sum_rows(z[0], block, row[begin : begin + rows])
                 z[0] += np.uint64(block) * GOLDEN
@@ -270,14 +271,14 @@ def _rows_in_cells(
 # matter. They are two functions because such a loop becomes vector code only without branches.
 
 
-def _redrawn_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
+def _rows_and_labels_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
     place, rest = parted(words(z, 0, draws), row.size)
     return int((rest >> np.uint64(1) < row[place]).sum()), int((row[place] >> np.uint64(13)).sum())
 
 
-@without_numba(_redrawn_in_arrays)
+@without_numba(_rows_and_labels_in_arrays)
 @jit
-def _sum_redrawn(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
+def _sum_rows_and_labels(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
     """Draw rows and an outcome for each; `row` holds thresholds. Return the positives and the sum of predictions."""
     size = np.uint64(row.size) & LOW_HALF
     ones = np.uint64(0)
@@ -294,12 +295,12 @@ def _sum_redrawn(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, 
     return ones, value
 
 
-def _drawn_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
+def _rows_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
     code = row[parted(words(z, 0, draws), row.size)[0]]
     return int((code >> OUTCOME_BIT).sum()), int((code & VALUE_BITS).sum())
 
 
-@without_numba(_drawn_in_arrays)
+@without_numba(_rows_in_arrays)
 @jit
 def _sum_rows(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
     """Draw rows; `row` holds predictions and, above them, outcomes. Return the positives and the sum of predictions."""

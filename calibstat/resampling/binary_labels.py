@@ -18,8 +18,8 @@ import numpy as np
 
 from calibstat.compiled import jit, without_numba
 from calibstat.data.sample import Sample
-from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.resampling.binomial_tables import binomial_tables, widths
+from calibstat.resampling.one_pass import OnePass
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import InOnePass, OfSample, Value
 from calibstat.resampling.streams import GOLDEN, binomial, mix, streams, uniform, words

@@ -194,12 +194,12 @@ def _relabelled_rows(
             positives[j] += np.float64(drawn[2 * i + 1])
 
 
-def _redrawn_in_arrays(z: np.uint64, threshold: np.ndarray, outcome: np.ndarray) -> None:
+def _rows_and_labels_in_arrays(z: np.uint64, threshold: np.ndarray, outcome: np.ndarray) -> None:
     row, rest = parted(words(z, 0, outcome.size), threshold.size)
     outcome[:] = row << 1 | (rest >> np.uint64(1) < threshold[row])
 
 
-@without_numba(_redrawn_in_arrays)
+@without_numba(_rows_and_labels_in_arrays)
 @jit
 def _redraw(z: np.uint64, threshold: np.ndarray, outcome: np.ndarray) -> None:
     """Draw rows and an outcome for each; write twice the row plus the outcome."""

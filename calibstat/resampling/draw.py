@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.weighted_sample import WeightedSample
@@ -29,6 +28,7 @@ from calibstat.resampling.schemes import Clusters, Consistency, Draws, Labels, P
 from calibstat.resampling.sources import (
     AtomSums,
     CellSums,
+    ClassCells,
     ClassSamples,
     GroupSums,
     InOnePass,
@@ -62,7 +62,7 @@ DRIVERS: dict[tuple[type, type], Driver] = {
     (Predictions, Pairs): pairs_of_predictions,
     (Predictions, Clusters): pairs_of_predictions,
     (Predictions, Consistency): pairs_of_predictions,
-    (ClassSums, Labels): labels_of_vectors,
+    (ClassCells, Labels): labels_of_vectors,
     (ClassSamples, Labels): samples_of_classes,
     (ClassSamples, Pairs): samples_of_classes,
     (ClassSamples, Clusters): samples_of_classes,
@@ -85,7 +85,7 @@ def draw(source: Source, scheme: Scheme, statistic: Any, draws: Draws, stage: in
       all resamples share.
     * `Predictions`: with `Labels` ``statistic(labels)``, shape (B, n), of B resamples at a time; else
       ``statistic(rows, label)`` of each resample.
-    * `ClassSums`: ``statistic(observed)``, how often a drawn class falls at each place, shape (B, size).
+    * `ClassCells`: ``statistic(observed)``, how often a drawn class falls at each place, shape (B, size).
     * `ClassSamples`: ``statistic(value, count)``, of the data, returns for each class a function of the (value, count,
       positives) of its resamples; the result has shape (n, K).
     * `GroupSums` or `AtomSums`: ``statistic(positives)``, rows with outcome 1 of groups and strata, shape (B, G, S), of

@@ -44,7 +44,7 @@ def pairs_of_rows(
     if isinstance(scheme, Pairs):
         return rows, predictions.label[rows]
     label = np.empty(predictions.n, np.int64)
-    _labels_of_drawn_rows(start, predictions.prob, rows, label)
+    _classes_of_rows(start, predictions.prob, rows, label)
     return rows, label
 
 
@@ -62,7 +62,7 @@ def draw_rows(start: np.uint64, rows: np.ndarray) -> None:
 
 
 @jit
-def _labels_of_drawn_rows(start: np.uint64, prob: np.ndarray, rows: np.ndarray, label: np.ndarray) -> None:
+def _classes_of_rows(start: np.uint64, prob: np.ndarray, rows: np.ndarray, label: np.ndarray) -> None:
     """Draw a class for each of the drawn rows, from the words after the words of the rows."""
     threshold = np.empty(prob.shape[1], np.uint64)
     for i in range(rows.size):

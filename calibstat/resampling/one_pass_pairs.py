@@ -12,8 +12,8 @@ import numpy as np
 
 from calibstat.compiled import jit, without_numba
 from calibstat.data.sample import Sample
-from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.resampling.binary_pairs import few_ties, residuals_of_pairs, rows_of_sample
+from calibstat.resampling.one_pass import OnePass
 from calibstat.resampling.row_counts import BLOCK, count_block
 from calibstat.resampling.schemes import Draws
 from calibstat.resampling.streams import streams

@@ -80,17 +80,17 @@ class UnitCounts:
 
     def products(self, added: np.ndarray) -> np.ndarray:
         """Return the sums over drawn units of what they add, of shape (K, units), in each resample: shape (B, K)."""
-        return np.concatenate(list(self.in_blocks(lambda counts: drawn_products(counts, added))))
+        return np.concatenate(list(self.in_blocks(lambda counts: products_of_counts(counts, added))))
 
 
-def drawn_products(counts: np.ndarray, added: np.ndarray) -> np.ndarray:
+def products_of_counts(counts: np.ndarray, added: np.ndarray) -> np.ndarray:
     """Return the sums over units of count times what they add, of shape (K, units): shape (resamples, K)."""
     total = np.zeros((len(added), BLOCK))
     _add_products(counts, added, total)
     return total[:, : len(counts)].T
 
 
-def drawn_sums(times: np.ndarray, columns: Iterable[Column], cells: int) -> np.ndarray:
+def sums_of_counts(times: np.ndarray, columns: Iterable[Column], cells: int) -> np.ndarray:
     """Return the sums in cells of what rows add, by how often each is drawn: shape (resamples, cells)."""
     sums = np.zeros((len(times), cells))
     for cell, contribution in columns:

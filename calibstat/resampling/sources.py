@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.weighted_sample import WeightedSample
@@ -54,6 +53,19 @@ class WeightedCellSums:
 def in_cells(sample: Sample, cell: np.ndarray) -> CellSums | WeightedCellSums:
     """Return the sums over the cells of a sample, whose rows may have weights."""
     return WeightedCellSums(sample, cell) if isinstance(sample, WeightedSample) else CellSums(sample, cell)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCells:
+    """The cells of rows and classes: class k of row i is in cell ``index[i, k] + k * stride``, of so many `cells`.
+
+    If `index` has one column, all classes of a row share it.
+    """
+
+    predictions: Predictions
+    index: np.ndarray
+    stride: int
+    cells: int
 
 
 @dataclass(frozen=True)
@@ -116,7 +128,7 @@ Source = (
     | CellSums
     | WeightedCellSums
     | Predictions
-    | ClassSums
+    | ClassCells
     | ClassSamples
     | GroupSums
     | AtomSums

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibstat.bounds.unit_sums import ClassSums
 from calibstat.compiled import jit, short_calls
 from calibstat.resampling.multiclass_labels import FEW_CLASSES, GUIDE_BITS, draw_classes, thresholds
 from calibstat.resampling.multiclass_pairs import draw_rows
 from calibstat.resampling.schemes import Draws, Labels
-from calibstat.resampling.sources import OfLabels
+from calibstat.resampling.sources import ClassCells, OfLabels
 from calibstat.resampling.streams import stream
 from calibstat.resampling.threads import announced_pieces, chunks, of_draws
 
@@ -17,7 +16,7 @@ BLOCK, TILE = 64, 32  # resamples and rows that are added up together: their cou
 MOST_HELD = 2**22  # counts of rows, or sums in cells, of a block of resamples
 
 
-def labels_of_vectors(source: ClassSums, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
+def labels_of_vectors(source: ClassCells, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
     """Return the statistic of the number of draws of each class in each cell; cells are fixed."""
     chance = scheme.chances(source.predictions.prob)
     block = max(BLOCK, MOST_HELD // source.cells) if source.predictions.n_classes > FEW_CLASSES else BLOCK
@@ -33,7 +32,7 @@ def labels_of_vectors(source: ClassSums, scheme: Labels, statistic: OfLabels, dr
     return np.concatenate(announced_pieces(replicates, pieces, draws.n_jobs, of_draws(draws.n, source.predictions)))
 
 
-def pairs_of_vectors(source: ClassSums, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
+def pairs_of_vectors(source: ClassCells, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
     """Return the statistic of the residuals / n summed in each cell, in the pairs bootstrap.
 
     Rows are outside and the resamples of a block inside, so that the predictions are read once for all of these.

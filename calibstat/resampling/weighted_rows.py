@@ -36,7 +36,7 @@ def resamples_of_weighted_rows(
             else:
                 draw_units(start, times)
             if isinstance(scheme, Consistency):
-                _add_redrawn(start, times, limit, cell, weight, count_r, positives_r)
+                _add_rows_and_labels(start, times, limit, cell, weight, count_r, positives_r)
             else:
                 _add_rows(times, cell, weight, sample.outcome, count_r, positives_r)
             drawn.append(statistic(value, count_r, positives_r))
@@ -79,7 +79,7 @@ def _add_rows(
 
 
 @jit
-def _add_redrawn(
+def _add_rows_and_labels(
     start: np.uint64,
     times: np.ndarray,
     threshold: np.ndarray,

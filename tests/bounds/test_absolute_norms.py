@@ -17,7 +17,7 @@ from calibstat.resampling import Draws
 
 
 def interval_of(y, p, bins):
-    return pose(y, p, "ece", {"n_bins": bins}).honest()[0]
+    return pose(y, p, "ece", {"n_bins": bins}).honest()
 
 
 def interval_of_rows(y, p, bins, unit=None):
@@ -101,10 +101,11 @@ def lows_above(name, runs):
         count = random.multinomial(n, share / share.sum())
         rows = count > 0
         sample = cs.Sample.from_counts(predicted[rows], count[rows], random.binomial(count, true)[rows])
-        interval, residuals = pose(sample, None, "ece", {"n_bins": bins}).canonical("confidence_interval").honest()
-        drawn = residuals.resampled(interval.directional, Draws.of(run, 79))
+        interval = pose(sample, None, "ece", {"n_bins": bins}).canonical("confidence_interval").honest()
+        draws = Draws.of(run, 79)
+        drawn = interval.resampled(draws)
         by_bias = upper_quantile(drawn[:, 0] + interval.missing_bias(drawn[:, 0]), 0.025)
-        lows = interval.low(lambda drawn=drawn: drawn, 0.025), interval.estimate - interval.below(0.025).extend(by_bias)
+        lows = interval.low(0.025, draws), interval.estimate - interval.below(0.025).extend(by_bias)
         found += np.array(lows) > error + 1e-12
     return found
 

@@ -1,5 +1,7 @@
 """Absolute sums over the cells of several classes: their high end by other roads, and how often it misses."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from class_examples import example
@@ -11,6 +13,7 @@ import calibstat as cs
 from calibstat.bounds import joint_moments
 from calibstat.bounds.absolute_norms import LargestOverClasses, SumOverClasses
 from calibstat.bounds.skewness import skewed_signs
+from calibstat.measures import ECE
 
 CASES = {
     "mean": ("ece", {"n_bins": 4}, {"lens": "class_wise_mean"}),
@@ -20,7 +23,7 @@ CASES = {
 
 def interval_of(name, label, prob):
     measure, options, settings = CASES[name]
-    return pose(label, prob, measure, options, **settings).honest()[0]
+    return pose(label, prob, measure, options, **settings).honest()
 
 
 @pytest.mark.parametrize("norm", [SumOverClasses(0.5), LargestOverClasses(3)], ids=repr)
@@ -49,8 +52,8 @@ def test_too_many_sums_for_a_matrix(name, monkeypatch):
 def test_the_maximum_is_that_of_the_ends_of_the_classes(strategy):
     label, prob = example(150, 4, temperature=2.0)
     options = {"n_bins": 5, "strategy": strategy}
-    together = pose(label, prob, "ece", options, lens="class_wise_max").honest()[0]
-    alone = [pose(label == k, prob[:, k], "ece", options).honest()[0] for k in range(4)]
+    together = pose(label, prob, "ece", options, lens="class_wise_max").honest()
+    alone = [pose(label == k, prob[:, k], "ece", options).honest() for k in range(4)]
     assert together.high(0.025) == pytest.approx(max(interval.high(0.025) for interval in alone))
     assert together.high(0.025) >= together.estimate
 
@@ -95,14 +98,14 @@ def share_missed(population, reduced, runs, tail=0.025, end=None):
     truth = error(np.abs(true - predicted) / len(predicted))  # no errors cancel within a bin
     missed = 0
     for label, prob in drawn(predicted, true, n, runs):
-        interval, _ = pose(label, prob, measure, options, **settings).honest()
+        interval = pose(label, prob, measure, options, **settings).honest()
         missed += (interval.high(tail) if end is None else end(interval, tail)) < truth - 1e-12
     return missed
 
 
 def normal_high(interval, tail):
     """The planted fault: the estimate and z standard errors of its witness."""
-    row = matrix(interval.drawn_sums) @ interval.witness(interval.theta)
+    row = matrix(interval.table.sums) @ interval.witness(interval.theta)
     return interval.estimate + stats.norm.isf(tail) * row.std() / np.sqrt(row.size)
 
 
@@ -122,3 +125,25 @@ def test_the_check_of_misses_can_fail():
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_misses_in_many_runs(population, reduced, tail):
     assert share_missed(population, reduced, 1500, tail) <= stats.binom.isf(1e-5, 1500, 1.3 * tail)
+
+
+@pytest.mark.parametrize("lens", ["class_wise_mean", "class_wise_max"])
+def test_an_interval_over_classes_takes_less_than_twice_the_memory_of_the_matrix(lens, monkeypatch):
+    """A copy in an order of its own, half of it for cells, which the test inside shares, and a block of resamples."""
+    monkeypatch.setattr("calibstat.resampling.vector_sums.BLOCK", 8)
+    monkeypatch.setattr("calibstat.resampling.threads.LARGEST_PIECE", 2**18)
+    made, make = [], ECE._class_cells
+    monkeypatch.setattr(ECE, "_class_cells", lambda *given: made.append(0) or make(*given))
+    random = np.random.default_rng(1)
+    prob, label = random.dirichlet(np.ones(100), 4000), random.integers(0, 100, 4000)
+    asked = {"lens": lens, "measure": "ece", "rng": 1, "n_resamples": 40}
+    cs.confidence_interval(label[:400], prob[:400], **asked)  # compiles
+    made.clear()
+    tracemalloc.start()
+    try:
+        cs.confidence_interval(label, prob, **asked)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(made) == 1
+    assert most < 2 * prob.nbytes

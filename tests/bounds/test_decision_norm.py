@@ -11,6 +11,7 @@ from calibstat.bounds import decision_norm
 from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs, bound_of_units
 from calibstat.bounds.decision_norm import FEW, DecisionNorm, cells_of_outcomes, summary_by_outcome, sums_by_outcome
 from calibstat.data.weighted_sample import weighted_sample
+from calibstat.resampling import Draws, Pairs, Stage, draw
 
 
 def test_cells_by_hand():
@@ -84,3 +85,13 @@ def test_pairs_of_ends_are_looked_at_where_they_are_few(predictions, bound):
     moments = summary_by_outcome(sample).moments
     score = moments.score(0.025)
     assert DecisionNorm(value).upper_bound(moments, score) == bound(value, moments, score)
+
+
+def test_rows_of_a_summary_are_drawn():
+    y, p = cs.generators.calibrated().sample(60, 1)
+    sample, draws = cs.Sample.from_rows(y, np.round(p, 1)), Draws.of(3, 8)
+    found = summary_by_outcome(sample).resampled(np.copy, draws)
+    counts = draw(sample, Pairs(), lambda _, count, positives: np.stack([count, positives]), draws, Stage.ROWS)
+    assert found[:, ::2] == pytest.approx((counts[:, 0] - counts[:, 1]) / 60)
+    assert found[:, 1::2] == pytest.approx(counts[:, 1] / 60)
+    assert found.sum(axis=1) == pytest.approx(np.ones(draws.n))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from class_draws import KEY, slow_draw
 from hypothesis import given
 from hypothesis import strategies as st
 from multiclass_populations import POPULATIONS, PROB, WEIGHT, misses, most_misses
@@ -9,10 +10,11 @@ from scipy.spatial.distance import cdist
 from vector_strategies import vectors
 
 import calibstat as cs
-from calibstat.bounds.embedding_interval import of_embedding
+from calibstat.bounds.embedding_interval import EmbeddingInterval
 from calibstat.bounds.intervals import SeminormInterval
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.measures import SKCE, skce
+from calibstat.resampling import Draws, Pairs, Stage
 
 
 def embedded(prob, label):
@@ -25,7 +27,8 @@ def embedded(prob, label):
 
 def interval_of(embedding):
     gram = embedding @ embedding.T
-    return of_embedding(lambda times: gram @ times, len(embedding), np.sqrt(2))
+    rows = cs.Predictions.from_rows(np.zeros(len(gram), int), np.full((len(gram), 2), 0.5))
+    return EmbeddingInterval(lambda times: gram @ times, rows, np.sqrt(2))
 
 
 @given(vectors(), st.integers(0, 10))
@@ -68,6 +71,14 @@ def test_the_directional_bootstrap_is_of_resampled_rows():
     interval, mean, drawn = interval_of(embedding), embedding.mean(axis=0), embedding[rows].mean(axis=1)
     wanted = (np.linalg.norm(mean + 20 * (drawn - mean), axis=1) - np.linalg.norm(mean)) / 20
     assert interval.directional(np.array([np.bincount(of, minlength=40) for of in rows])) == pytest.approx(wanted)
+
+
+def test_it_draws_rows():
+    embedding, draws = np.random.default_rng(0).normal(size=(40, 3)), Draws(KEY, 8)
+    interval = interval_of(embedding)
+    rows = [slow_draw(interval.predictions, Pairs(), r, Stage.ROWS)[0] for r in range(draws.n)]
+    times = np.array([np.bincount(of, minlength=40) for of in rows], float)
+    assert interval.resampled(draws) == pytest.approx(interval.directional(times))
 
 
 # --- skce ------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import calibstat as cs
 from calibstat.bounds.intervals import MappedInterval, smallest, upper_quantile
 from calibstat.bounds.norms import CLUSTERS_STEP
 from calibstat.resampling import Draws
-from calibstat.residuals.summary import SummaryResiduals
 
 OFFERED = [
     ("kernel_ce", {}),
@@ -49,7 +48,7 @@ def test_rows_have_the_interval_of_their_summary(measure, options):
     """And in clusters a wider step: no test is exact that would find out a small one."""
     y, p, _ = example()
     problem = pose(y, p, measure, options)
-    summary, _ = problem.honest()
+    summary = problem.honest()
     rows, clusters = (problem.interval_of_rows(slice(None), unit)[0] for unit in (None, np.arange(40) // 2))
     assert rows.estimate == pytest.approx(summary.estimate, abs=1e-12)
     assert rows.theta == pytest.approx(summary.theta, abs=1e-12)
@@ -98,18 +97,15 @@ def test_a_summary_has_no_rows():
 
 
 def test_a_function_of_a_measure_has_its_ends_mapped():
-    """Those of the squared error are squares, a low end below 0 counting as 0; draws are those of the error."""
+    """Those of the squared error are squares, a low end below 0 counting as 0."""
     y, p, _ = example()
-    sample = cs.Sample.from_rows(y, p)
-    other, residuals, draws = cs.measures.KS().interval(sample), SummaryResiduals(sample), Draws.of(1, 9)
+    other, draws = cs.measures.KS().interval(cs.Sample.from_rows(y, p)), Draws.of(1, 9)
     mapped = MappedInterval(0.5, other, np.square)
-    drawn = mapped.drawn(residuals, draws)
-    assert drawn.tolist() == other.drawn(residuals, draws).tolist()
-    assert drawn == pytest.approx(residuals.resampled(other.directional, draws), abs=1e-12)
+    assert other.resampled(draws) == pytest.approx(other.table.resampled(other.directional, draws), abs=1e-12)
     assert mapped.high(0.025) == other.high(0.025) ** 2
-    assert mapped.low(lambda: drawn * 0, 0.4) == max(other.low(lambda: drawn * 0, 0.4), 0.0) ** 2
-    assert mapped.low(lambda: drawn + 9, 0.025) == 0
-    assert (mapped.drawn_cell, mapped.drawn_sums) == (other.drawn_cell, other.drawn_sums)
+    assert mapped.low(0.4, draws) == max(other.low(0.4, draws), 0.0) ** 2
+    assert other.low(0.001, draws) < 0
+    assert mapped.low(0.001, draws) == 0
 
 
 def test_the_quantile_is_the_one_that_a_further_draw_exceeds():

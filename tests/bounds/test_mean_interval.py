@@ -38,8 +38,8 @@ def test_both_ends_are_mirror_images(losses, tail):
     """Of 1 less the losses the ends change places."""
     losses = np.array(losses)
     one, other = (of_vector_losses("made up", part, lambda: losses, (0.0, 1.0)) for part in (losses, 1 - losses))
-    assert one.high(tail) == pytest.approx(1 - other.low(list, tail), abs=1e-12)
-    assert one.low(list, tail) <= one.estimate <= one.high(tail)
+    assert one.high(tail) == pytest.approx(1 - other.low(tail), abs=1e-12)
+    assert one.low(tail) <= one.estimate <= one.high(tail)
 
 
 def test_a_loss_that_no_row_had():
@@ -65,14 +65,14 @@ def test_the_measure_is_the_mean_of_losses_of_rows(data):
 def test_rows_have_the_interval_of_their_summary():
     """And in clusters, or with weights, that of units: here of one row each and of equal weights."""
     y, p = example(40)
-    losses, summary = pose(y, p, "brier", {}).losses(), pose(y, p, "brier", {}).honest()[0]
+    losses, summary = pose(y, p, "brier", {}).losses(), pose(y, p, "brier", {}).honest()
     units = losses.take(slice(None), np.arange(40)).interval
     for found in (losses.interval, units):
         assert found.estimate == pytest.approx(summary.estimate, abs=1e-12)
         assert found.variance == pytest.approx(summary.variance, rel=1e-9)
         assert found.third == pytest.approx(summary.third, rel=1e-6, abs=1e-12)
     assert losses.interval.high(0.025) == pytest.approx(summary.high(0.025), abs=1e-9)
-    assert losses.interval.low(list, 0.025) == pytest.approx(summary.low(list, 0.025), abs=1e-9)
+    assert losses.interval.low(0.025) == pytest.approx(summary.low(0.025), abs=1e-9)
     assert (losses.is_bounded, summary.is_mean) == (True, True)
 
 

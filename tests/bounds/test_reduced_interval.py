@@ -8,13 +8,14 @@ from calibstat.bounds.reduced_interval import REDUCERS, OneByOneInterval, Reduce
 from calibstat.measures import ECE, KS, KernelCE
 
 Y, P = cs.generators.dirichlet((0.5, 1, 2), temperature=1.5).sample(120, rng=1)
+PREDICTIONS = cs.Predictions.from_rows(Y, P)
 SAMPLES = [cs.Sample.from_rows(k == Y, P[:, k].round(1)) for k in range(3)]
 MEASURES = [KS(), KernelCE(), ECE(n_bins=4)]
 
 
 def intervals(measure, reduce):
     parts = [measure.interval(sample) for sample in SAMPLES]
-    return [of(parts, REDUCERS[reduce]) for of in (ReducedInterval, OneByOneInterval)]
+    return ReducedInterval(parts, REDUCERS[reduce]), OneByOneInterval.of(parts, reduce, PREDICTIONS, None)
 
 
 @pytest.mark.parametrize("reduce", ["mean", "max"])

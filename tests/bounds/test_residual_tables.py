@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from class_draws import KEY, example, slow_draw
 from hypothesis import given
 from row_strategies import rows
 from unit_examples import ROWS, matrix, own_cells, shared_cells
@@ -11,6 +12,8 @@ from calibstat.bounds import residual_tables as tables
 from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import SeparableMoments
 from calibstat.bounds.residual_tables import ClassTable, LabelledRows, RowTable, SummaryTable
+from calibstat.bounds.unit_sums import ClassSums
+from calibstat.resampling import Draws, Pairs, Stage
 
 
 def labelled(weighted=False):
@@ -95,7 +98,6 @@ def test_sums_of_classes_by_matrix(make, monkeypatch):
     assert table.by_row(weights) == pytest.approx(x @ weights, abs=1e-12)
     assert table.by_unit(weights) == pytest.approx(left @ weights, abs=1e-12)
     assert table.at_cells(share) == pytest.approx(left.T @ share / ROWS, abs=1e-12)
-    assert table.drawn_sums is sums
     assert (table.n, table.columns, table.units_are_rows) == (ROWS, 3, True)
 
 
@@ -112,3 +114,18 @@ def test_norms_of_one_class_take_the_cells_for_separate():
         assert tuple(moments.of(weights)) == pytest.approx(tuple(alone.of(weights[4 * k : 4 * k + 4])), abs=1e-12)
         assert moments.of(weights)[:3] == pytest.approx(table.moments.of(weights)[:3], abs=1e-12)
     assert moments.score(0.025).times(2.0) == table.moments.score(0.025)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_rows_of_classes_are_drawn(shared):
+    predictions, draws = example(ROWS, 3, digits=1), Draws(KEY, 8)
+    random = np.random.default_rng(6)
+    place = random.integers(0, 4, (ROWS, 1)) * 3 if shared else random.integers(0, 4, (ROWS, 3))
+    stride = 1 if shared else 4
+    found = ClassTable(ClassSums(predictions, place, stride, 12), np.zeros(12)).resampled(np.copy, draws)
+    at = place + stride * np.arange(3)
+    for r, (chosen, label) in enumerate(slow_draw(predictions, Pairs(), r, Stage.ROWS) for r in range(draws.n)):
+        expected = np.zeros(12)
+        for i, k in zip(chosen, label, strict=True):
+            np.add.at(expected, at[i], ((np.arange(3) == k) - predictions.prob[i]) / ROWS)
+        assert found[r] == pytest.approx(expected, abs=1e-12)

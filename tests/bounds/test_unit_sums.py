@@ -128,8 +128,8 @@ def test_the_sums_of_measures(name, dtype):
     """What measures of classes add up is theta; single precision shows in theta, not in the sums."""
     measure, options, settings = CASES[name]
     predictions = own_cells(dtype).predictions
-    interval = pose(predictions.label, predictions.prob, measure, options, **settings).honest()[0]
-    assert interval.drawn_sums.powers[0] / ROWS == pytest.approx(
+    interval = pose(predictions.label, predictions.prob, measure, options, **settings).honest()
+    assert interval.table.sums.powers[0] / ROWS == pytest.approx(
         interval.theta, abs=1e-11 if dtype == np.float64 else 1e-6
     )
 

@@ -8,10 +8,9 @@ import calibstat as cs
 from calibstat.bounds.absolute_norms import SumOverClasses
 from calibstat.bounds.intervals import SeminormInterval
 from calibstat.bounds.residual_tables import TableOfRows
-from calibstat.inference.comparing.seminorm_difference import drawn_together, upper_ends
+from calibstat.inference.comparing.seminorm_difference import resampled_together, upper_ends
 from calibstat.inference.p_values import p_value
 from calibstat.resampling import Draws, Stage
-from calibstat.residuals.stack import Stack
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,15 +44,13 @@ def test_its_moments_by_hand():
 
 
 def test_it_is_tested_and_has_an_interval():
-    signed = Stack([OFF.table], DRAWS, Stage.SIGNS).signed(lambda thetas: OFF.value(thetas[0]))
+    signed = OFF.table.signed(OFF.value, DRAWS)
     assert p_value(OFF.estimate, signed, "greater") <= 0.01
-    draws = Stack([OFF.table], DRAWS, Stage.ROWS)
-    low = OFF.low(lambda: draws.resampled(OFF.directional)[0], 0.025)
-    assert 0 < low < OFF.estimate < OFF.high(0.025)
+    assert 0 < OFF.low(0.025, DRAWS) < OFF.estimate < OFF.high(0.025)
 
 
 def test_models_are_compared():
     true = SharedRows(Y, P ** (1 / 3) / (P ** (1 / 3) + (1 - P) ** (1 / 3)))
     models = [(SeminormInterval(SumOverClasses(1.0), table), table) for table in (true, OFF.table)]
-    (end,) = upper_ends([tuple(drawn_together(models, DRAWS, Stage.COMPARE))], 0.025)
+    (end,) = upper_ends([tuple(resampled_together(models, DRAWS, Stage.COMPARE))], 0.025)
     assert end.high(0.025) < 0

@@ -339,7 +339,7 @@ INPUTS = {
     "resampling.vector_sums._add_residuals": lambda: (
         *(np.arange(24, dtype=np.uint8).reshape(4, 6) % 5, TENTHS, CLASSES, SHARED, 1, np.zeros((9, 4))),
     ),
-    "resampling.multiclass_pairs._labels_of_drawn_rows": lambda: (
+    "resampling.multiclass_pairs._classes_of_rows": lambda: (
         START,
         TENTHS,
         CLASSES[::-1].copy(),
@@ -419,7 +419,7 @@ INPUTS = {
     "resampling.weighted_rows._add_rows": lambda: (
         *(np.ones(6, np.int32), CELL_OF_TENTHS, np.ones(6), np.ones(6), np.ones(3), np.ones(3)),
     ),
-    "resampling.weighted_rows._add_redrawn": lambda: (
+    "resampling.weighted_rows._add_rows_and_labels": lambda: (
         *(
             START,
             np.ones(6, np.int32),
@@ -454,8 +454,8 @@ INPUTS = {
     "measures.cumulative._extremes": lambda: (RESIDUAL,),
     "measures.cumulative._add_sums": lambda: (np.zeros((3, 5)), RESIDUALS),
     "measures.kernel_ce._add_pairs": lambda: (np.zeros((3, 5)), VALUE, RESIDUALS, 0.5),
-    "measures.kinds.one_pass.add_weighted": lambda: (np.zeros(5), VALUE, RESIDUALS),
-    "measures.kinds.one_pass._add_in_cells": lambda: (np.zeros((3, 5)), CELL, RESIDUALS),
+    "resampling.one_pass.add_weighted": lambda: (np.zeros(5), VALUE, RESIDUALS),
+    "resampling.one_pass._add_in_cells": lambda: (np.zeros((3, 5)), CELL, RESIDUALS),
     "measures.lower_and_upper_distance._least_cut": lambda: (
         *(VALUE, COUNT / COUNT.sum(), POSITIVES / COUNT.sum()),
         np.append(np.arange(0, VALUE.size, 2), VALUE.size),
@@ -613,7 +613,7 @@ INPUTS = {
         *(np.arange(20, dtype=np.uint64) * START, 1, np.array([0, 2]), np.array([0, 300, 900])),
         *(np.full(900, 1 / 512), np.zeros(900), np.zeros(512, np.int64), 30.0, ROWS / 60, np.zeros((3, 20))),
     ),
-    "measures.kinds.one_pass.share": lambda: (np.zeros((9, 2)), VALUE, np.stack([RESIDUAL, -RESIDUAL], axis=1)),
+    "resampling.one_pass.share": lambda: (np.zeros((9, 2)), VALUE, np.stack([RESIDUAL, -RESIDUAL], axis=1)),
     "resampling.one_pass_pairs._add_block": lambda: (
         *(np.array([START, START]), np.array([3000, 900]), 2000, np.arange(900) // 3, np.sin(np.arange(900.0))),
         *(np.cos(np.arange(300.0)), True, np.ones(1024 * 16, np.int32), np.ones((900, 2))),
@@ -638,6 +638,6 @@ INPUTS = {
         *(STARTS.copy(), 3, ROWS, THRESHOLD_OF_ROW >> np.uint64(13) | np.uint64(2**62), False),
         *np.zeros((3, 8, ROWS.size)),
     ),
-    "resampling.binary_cells._sum_redrawn": lambda: (START, 50, THRESHOLD_OF_ROW),
+    "resampling.binary_cells._sum_rows_and_labels": lambda: (START, 50, THRESHOLD_OF_ROW),
     "resampling.binary_cells._sum_rows": lambda: (START, 50, THRESHOLD_OF_ROW >> np.uint64(13) | np.uint64(2**62)),
 }

@@ -15,15 +15,14 @@ LAYERS = [
     "in_words",
     "progress",
     "data",
+    "resampling",
     "bounds",
     "measures",
     "output",
     "result",
     "answers_by_model",
-    "resampling",
 ]
 LAYERS += [
-    "residuals",
     "generators",
     "inference",
     "classical",

@@ -110,7 +110,7 @@ def test_threads_and_chunks_do_not_show(measure, options, method, monkeypatch):
     one = cs.compare(y, models, **settings)
     assert same(one, cs.compare(y, models, n_jobs=3, **settings))
     monkeypatch.setattr("calibstat.resampling.threads.LARGEST_PIECE", 20_000)  # a few resamples at a time
-    monkeypatch.setattr("calibstat.residuals.drawn.SUM_BYTES", 4_000)
+    monkeypatch.setattr("calibstat.inference.comparing.resamples.SUM_BYTES", 4_000)
     assert same(one, cs.compare(y, models, **settings))
 
 

@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 import calibstat as cs
 from calibstat import resampling
 from calibstat.inference.p_values import largest_p_value, p_value
+from calibstat.inference.problems.calibrated_clusters import fewest_events, labels_in_spread
 from calibstat.resampling import Draws, Stage
 from calibstat.study import most_rejections
 
@@ -132,7 +133,7 @@ def test_signs_and_independent_labels_alone_reject_too_often():
 
 def counted(case, outcome, by_square=True):
     p, cluster = large_beside_single(*case)
-    return pose(outcome[cluster].astype(int), p, "ks", {}).in_clusters(cluster).residuals.fewest_events(by_square)
+    return fewest_events(pose(outcome[cluster].astype(int), p, "ks", {}).in_clusters(cluster).table, by_square)
 
 
 def test_clusters_count_by_the_squares_of_their_sizes():
@@ -160,8 +161,8 @@ def test_labels_that_clusters_share_by_hand(weight):
     y = (random.random(cluster.size) < p).astype(int)
     given = {} if weight is None else {"sample_weight": np.full(y.size, weight)}
     posed = pose(y, p, "ks", {}, **given).in_clusters(cluster)
-    drawn = posed.residuals._labels_in_spread(posed.of, Draws.of(2, 20))
-    table = posed.residuals.table
+    drawn = labels_in_spread(posed.table, posed.of, Draws.of(2, 20))
+    table = posed.table
     residual, unit, prediction = table.residual, table.unit, table.prediction
 
     def spread(r):

@@ -12,10 +12,10 @@ from scipy import stats
 import calibstat as cs
 from calibstat import resampling
 from calibstat.inference.p_values import p_value
+from calibstat.inference.problems.resample import resample
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.smooth_ece import SmoothECE, cosines, curve
 from calibstat.resampling import Draws, Labels, Pairs, Stage
-from calibstat.residuals.summary import SummaryResiduals
 
 FALSE_ALARM = 1e-4
 
@@ -55,7 +55,7 @@ def test_ends_are_where_the_conditions_turn():
     assert found.low > 0
     # the grid of the measure at a given bandwidth is finer; a step beyond the difference on either side decides
     assert excess(found.low * 0.97) > 0 > excess(found.low * 1.03)
-    null = resampling.resample(bound, sample, Labels(), Draws.of(5, 99), Stage.LABELS)
+    null = resample(bound, sample, Labels(), Draws.of(5, 99), Stage.LABELS)
     assert p_value(found.estimate, null, "greater") <= 0.025
     assert found.low < found.estimate < found.high
 
@@ -64,11 +64,11 @@ def test_ends_are_where_the_conditions_turn():
 def test_waves_in_one_pass_are_those_of_the_sums_of_each_resample(digits):
     y, p = cs.generators.temperature(1.6).sample(3000, rng=1)
     sample = cs.Sample.from_rows(y, np.append(p[2:].round(digits), [0, 1]))
-    residuals, draws = SummaryResiduals(sample), Draws.of(5, 20)
+    draws = Draws.of(5, 20)
     interval = find_measure("smooth_ece", {}).interval(sample)
-    plain = residuals.resampled(interval.directional, draws)
-    np.testing.assert_allclose(interval.drawn(residuals, draws), plain, rtol=0, atol=1e-12)
-    assert not np.allclose(interval.drawn(residuals, Draws.of(6, 20)), plain)
+    plain = interval.table.resampled(interval.directional, draws)
+    np.testing.assert_allclose(interval.resampled(draws), plain, rtol=0, atol=1e-12)
+    assert not np.allclose(interval.resampled(Draws.of(6, 20)), plain)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -65,7 +65,6 @@ ELSEWHERE = {  # source files with nothing to test by themselves, and the test f
     "inference/problems/problem.py": "test_pose.py",
     "resampling/rng.py": "test_streams.py",
     "resampling/sources.py": "test_draw.py",
-    "residuals/table.py": "test_summary.py",
 }
 ACROSS = {  # test files about a claim that no single source file makes
     "test_architecture.py",

@@ -10,7 +10,7 @@ MOST_WITHOUT_TYPE = 99
 MOST_ASKED_KINDS = 7
 MOST_OVERLOADS = 6  # of the public functions, and of `predict`
 MOST_OVERRIDES = 0  # members of another type than in the base, of which mypy is told to keep silent
-KINDS = ("bounds/", "residuals/", "inference/problems/", "data/weighted_sample.py")  # where intervals, moments ... are
+KINDS = ("bounds/", "inference/problems/", "data/weighted_sample.py")  # where intervals, moments ... are
 NO_TYPE = """
 def verb(y: Any, *rows: Any, kept: "Any" = None, values: list[Any], **options: Any) -> Any: ...
 """

@@ -10,6 +10,7 @@ from oracles import splitmix_words as words
 from scipy import stats
 
 import calibstat as cs
+from calibstat.inference.problems.resample import resampler
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import (
     CellSums,
@@ -22,7 +23,6 @@ from calibstat.resampling import (
     streams,
 )
 from calibstat.resampling.poisson_binomial import pmf_of_positives
-from calibstat.resampling.resample import resampler
 
 
 def draw_cells(sample, cell, scheme, n_resamples):

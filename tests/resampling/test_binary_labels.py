@@ -8,9 +8,9 @@ from scipy import stats
 
 import calibstat as cs
 from calibstat.data.weighted_sample import as_weights, weighted_sample
-from calibstat.measures.kinds.one_pass import SumsInCells, WeightedSum
 from calibstat.resampling import Draws, Labels, binary_labels, draw
 from calibstat.resampling.binary_labels import BLOCK, FEW_DRAWS, TILE, labels_in_one_pass, labels_of_sample
+from calibstat.resampling.one_pass import SumsInCells, WeightedSum
 from calibstat.resampling.sources import InOnePass
 from calibstat.resampling.streams import binomial, stream, word
 

@@ -6,9 +6,10 @@ from class_draws import FALSE_ALARM, KEY, draws, example, names
 from scipy import stats
 
 import calibstat as cs
+from calibstat.inference.problems.resample import resample
 from calibstat.measures.kinds import registry
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.resampling import Consistency, Draws, Labels, Pairs, resample
+from calibstat.resampling import Consistency, Draws, Labels, Pairs
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 from row_examples import CELL, KEY, OUTCOME, PREDICTIONS, RESIDUAL, SAMPLE, UNIT, N
 
 from calibstat import compiled
-from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.weighted_sample import weighted_sample
 from calibstat.resampling import (
     CellSums,
+    ClassCells,
     ClassSamples,
     Clusters,
     Consistency,
@@ -47,7 +47,7 @@ SOURCES = [
     (in_cells(WEIGHTED, np.array([0, 0, 1])), OF_ROWS, lambda count, residual, value: (count * residual).sum(axis=-1)),
     (PREDICTIONS, OF_ROWS, of_predictions),
     (ClassSamples(PREDICTIONS), OF_ROWS, lambda value, count: lambda v, c, a: float((c + 2 * a) @ v)),
-    (ClassSums(PREDICTIONS, np.zeros((N, 1), np.int64), 1, 3), {"Labels"}, lambda sums: 1.5 * sums[:, 0]),
+    (ClassCells(PREDICTIONS, np.zeros((N, 1), np.int64), 1, 3), {"Labels"}, lambda sums: 1.5 * sums[:, 0]),
     (GROUPS, {"Labels"}, lambda positives: positives[..., 0] @ [1.0, 0.5]),
     (ModelPair(CELL % 3, OUTCOME, 3), {"Swap"}, lambda count, positives: float(count @ positives)),
 ]

@@ -5,8 +5,8 @@ import pytest
 from binary_draws import KEY, SMALL, TIED
 
 import calibstat as cs
-from calibstat.measures.kinds.one_pass import SumsInCells
 from calibstat.resampling import Draws, pairs_in_one_pass, residuals_of_pairs
+from calibstat.resampling.one_pass import SumsInCells
 from calibstat.resampling.row_counts import BLOCK
 
 Y, P = cs.generators.temperature(2).sample(2 * BLOCK + 300, rng=1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from row_examples import CELL, KEY, RESIDUAL, UNIT, N, drawn_units, signs_of
 
-from calibstat.resampling import Draws, UnitCounts, drawn_products, drawn_sums, random_signs, row_sums
+from calibstat.resampling import Draws, UnitCounts, products_of_counts, random_signs, row_sums, sums_of_counts
 
 
 def counts(units=9, n=8, n_jobs=1, stage=1, key=KEY, most=0):
@@ -55,7 +55,7 @@ def test_counts_that_fit_are_drawn_once(monkeypatch):
 @pytest.mark.parametrize("unit", [np.arange(N), UNIT], ids=["rows", "clusters"])
 def test_sums_of_drawn_rows(unit):
     times = every(counts(unit.max() + 1, 7))[:, unit]
-    found = drawn_sums(times, [(CELL[:, m].copy(), RESIDUAL[:, m].copy()) for m in range(2)], 6)
+    found = sums_of_counts(times, [(CELL[:, m].copy(), RESIDUAL[:, m].copy()) for m in range(2)], 6)
     for r in range(7):
         sums = np.zeros(6)
         for u in drawn_units(r, unit.max() + 1):
@@ -70,7 +70,7 @@ def test_sums_are_those_of_each_resample_alone():
     times = every(counts(N, 7))
     columns = [(CELL[:, 0].copy(), RESIDUAL[:, 0].copy())]
     expected = [np.bincount(CELL[:, 0], RESIDUAL[:, 0] * row, 6) for row in times]
-    assert np.array_equal(drawn_sums(times, columns, 6), expected)
+    assert np.array_equal(sums_of_counts(times, columns, 6), expected)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -81,7 +81,7 @@ def test_products(units, n_jobs):
     times = every(counts(units, 41))
     expected = [[np.cumsum(row * each)[-1] for each in added] for row in times]
     assert np.array_equal(counts(units, 41, n_jobs).products(added), expected)
-    assert np.array_equal(drawn_products(times[:5], added), expected[:5])
+    assert np.array_equal(products_of_counts(times[:5], added), expected[:5])
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from class_draws import KEY, example, slow_draw
 
-from calibstat.bounds.unit_sums import ClassSums
-from calibstat.resampling import Draws, Pairs, pairs_of_vectors, vector_sums
+from calibstat.resampling import ClassCells, Draws, Pairs, pairs_of_vectors, vector_sums
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -19,7 +18,7 @@ def test_residuals_of_rows(shared):
     else:
         place, along, size = generator.integers(0, 4, (40, 3)).astype(np.int32), 4, 12
         index = place + 4 * np.arange(3)
-    drawn = pairs_of_vectors(ClassSums(predictions, place, along, size), np.copy, Draws(KEY, 10), 1)
+    drawn = pairs_of_vectors(ClassCells(predictions, place, along, size), np.copy, Draws(KEY, 10), 1)
     for replicate in range(10):
         rows, label = slow_draw(predictions, Pairs(), replicate)
         expected = np.zeros(size)
@@ -31,7 +30,7 @@ def test_residuals_of_rows(shared):
 def test_residuals_in_threads_and_pieces(monkeypatch):
     predictions = example(60, 4)
     place = np.zeros((60, 1), np.int64)
-    source = ClassSums(predictions, place, 1, 4)
+    source = ClassCells(predictions, place, 1, 4)
     base = pairs_of_vectors(source, np.copy, Draws(KEY, 37), 1)
     assert np.array_equal(pairs_of_vectors(source, np.copy, Draws(KEY, 37, 3), 1), base)
     assert np.array_equal(pairs_of_vectors(source, np.copy, Draws(KEY, 5), 1), base[:5])

@@ -14,8 +14,9 @@ from calibstat.bounds.curves.least_bound import expected_sum, least
 from calibstat.bounds.curves.noise_in_cells import Grid
 from calibstat.bounds.curves.runs_of_rows import Runs
 from calibstat.bounds.curves.separate_cells import Cells
-from calibstat.bounds.intervals import Draw, Drawable, Interval
+from calibstat.bounds.intervals import Interval
 from calibstat.data.sample import Sample
+from calibstat.resampling import Draws
 
 COARSE, FINE = "coarse", "fine"
 # levels of a curve per standard error of the rate of a run, at least and at most so many: to search, and to state
@@ -117,13 +118,6 @@ class CurveInterval(Interval):
         return self.binned.estimate
 
     @property
-    def drawn_cell(self) -> np.ndarray | None:
-        return self.binned.drawn_cell
-
-    def drawn(self, residuals: Drawable, draws: object) -> np.ndarray:
-        return self.binned.drawn(residuals, draws)
-
-    @property
     def condition(self) -> str:
         return self.bound.shape.condition
 
@@ -142,8 +136,8 @@ class CurveInterval(Interval):
     def high_of_calibrated(self, tail: float) -> float:
         return self.bound.end(self._exponent(tail), self.bound.expected)
 
-    def low(self, draw: Draw, tail: float) -> float:
-        return self.binned.low(draw, tail)
+    def low(self, tail: float, draws: Draws) -> float:
+        return self.binned.low(tail, draws)
 
     def _exponent(self, tail: float) -> float:
         return self.exponent(self.bound.runs, self.bound.power, tail)

@@ -10,8 +10,8 @@ import numpy as np
 from calibstat.bounds.mean_interval import of_units
 from calibstat.bounds.residual_tables import RowTable
 from calibstat.inference.bands.reliability_bands import Band, Bins
+from calibstat.inference.problems.calibrated_clusters import has_few_events, shared_labels
 from calibstat.resampling import Draws
-from calibstat.residuals.rows import RowResiduals
 
 OfSums = Callable[[np.ndarray], np.ndarray]  # of (B, cells) sums of residuals over their number, or of (cells,)
 
@@ -29,7 +29,7 @@ def bars_of_clusters(bins: Bins, table: RowTable, miss: float) -> Band:
             weight = np.ones(unit.size) if table.sample_weight is None else table.sample_weight[rows]
             outcome = np.rint(table.residual[rows] + table.prediction[rows])
             interval = of_units("share", outcome, weight, unit, (0.0, 1.0), True)
-            low[b], high[b] = np.clip((interval.low(lambda: outcome, miss), interval.high(miss)), 0, 1)  # noqa: B023
+            low[b], high[b] = np.clip((interval.low(miss), interval.high(miss)), 0, 1)
     return Band(low, high)
 
 
@@ -45,10 +45,9 @@ def curves_of_clusters(
 
     The signs of clusters count everywhere, labels that clusters share where `few`, shape (places,).
     """
-    residuals = RowResiduals(table)
-    yield residuals.signed(of, draws), np.full(few.size, True)
+    yield table.signed(of, draws), np.full(few.size, True)
     if few.any():
-        yield residuals.shared_labels(table.cell, table.cells, of, draws), few
+        yield shared_labels(table, table.cell, table.cells, of, draws), few
 
 
 def in_bins(bins: Bins, table: RowTable) -> RowTable:
@@ -66,5 +65,4 @@ def _has_few_events(table: RowTable, rows: np.ndarray) -> bool:
     weight = None if table.sample_weight is None else table.sample_weight[rows]
     unit = np.unique(table.units[rows], return_inverse=True)[1]
     cell = np.zeros(rows.size, np.int64)
-    part = RowTable(cell, table.residual[rows], table.prediction[rows], 1, weight, unit)
-    return RowResiduals(part).has_few_events()
+    return has_few_events(RowTable(cell, table.residual[rows], table.prediction[rows], 1, weight, unit))

@@ -28,7 +28,7 @@ def simultaneous_consistency(bins: Bins, level: float, draws: Draws) -> Band:
     events, by labels that clusters share: calibration does not say how the outcomes of a cluster depend on each other.
     """
     with_weights = bins.sample.weighted is not None
-    low, high = _drawn_frequencies(bins, level, draws) if with_weights else _frequencies_if_calibrated(bins, level)
+    low, high = _frequencies_by_draws(bins, level, draws) if with_weights else _frequencies_if_calibrated(bins, level)
     few = None if bins.clusters is None else bins_of_few_events(bins, bins.clusters)
     if few is not None:
         low, high = _widened_by_clusters(bins, few, level, draws, low, high)
@@ -81,7 +81,7 @@ def _frequencies_if_calibrated(bins: Bins, level: float) -> tuple[np.ndarray, np
     Given the predictions, the numbers of positives of the bins are independent and of known (Poisson-binomial)
     distributions, so the probability that none is in its tails is a product and the largest common tail is exact.
     """
-    cell, chance, rows = bins.drawn()
+    cell, chance, rows = bins.null_outcomes()
     ends = np.append(np.searchsorted(cell, bins.full), cell.size)
     pmfs = [pmf_of_many_positives(chance[i:j], rows[i:j]) for i, j in pairwise(ends)]
     pmf = np.concatenate([mass for _, mass in pmfs])
@@ -108,7 +108,7 @@ def _frequencies_if_calibrated(bins: Bins, level: float) -> tuple[np.ndarray, np
     return low / bins.count, high / bins.count
 
 
-def _drawn_frequencies(bins: Bins, level: float, draws: Draws) -> tuple[np.ndarray, np.ndarray]:
+def _frequencies_by_draws(bins: Bins, level: float, draws: Draws) -> tuple[np.ndarray, np.ndarray]:
     """Return the band that all frequencies of rows with weights keep to, whose distributions are not known."""
     need_draws(level, draws)
 

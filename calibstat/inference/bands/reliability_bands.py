@@ -54,7 +54,7 @@ class Bins:
         """Rows with outcome 1 in each bin, of a sample of counts."""
         return np.rint(self.frequency * self.count)
 
-    def drawn(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def null_outcomes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what is drawn under the null hypothesis: its bins, ascending, its chances, and its numbers of rows."""
         place, chance, rows = self.outcomes.of_sample(self.sample.value, self.sample.count)
         return self.cell[place], chance, rows
@@ -62,7 +62,7 @@ class Bins:
     @property
     def expected(self) -> np.ndarray:
         """The mean chance of outcome 1 in each bin under the null hypothesis."""
-        cell, chance, rows = self.drawn()
+        cell, chance, rows = self.null_outcomes()
         return np.clip((np.bincount(cell, chance * rows) / np.maximum(np.bincount(cell, rows), 1))[self.full], 0, 1)
 
     @property

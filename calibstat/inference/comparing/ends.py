@@ -13,7 +13,7 @@ from calibstat import resampling
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.inference.comparing.differences import ComparedModels, Differences, Pairs, differences_of
 from calibstat.inference.comparing.mean_difference import MeansOfSamples, of_same_rows
-from calibstat.inference.comparing.seminorm_difference import DrawnModel, drawn_together, upper_ends
+from calibstat.inference.comparing.seminorm_difference import ResampledModel, resampled_together, upper_ends
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.registry import measures_by_rows
 from calibstat.resampling import Draws
@@ -102,18 +102,18 @@ class ByLosses(ByEnds):
 class ByDraws(ByEnds):
     """Differences of norms, with the noise of both models from the same draws."""
 
-    posed: Sequence[DrawnModel]
+    posed: Sequence[ResampledModel]
     draws: Draws
 
     @classmethod
     def of(cls, compared: ComparedModels) -> Self:
         """Draw models on the same rows together."""
-        drawn: dict[int, DrawnModel] = {}
+        models: dict[int, ResampledModel] = {}
         for g, group, order, unit in compared.orders():
-            models = [compared.problems[m].interval_of_rows(order, unit) for m in group]
+            intervals = [compared.problems[m].interval_of_rows(order, unit) for m in group]
             stage = resampling.Stage.COMPARE + g
-            drawn.update(zip(group, drawn_together(models, compared.draws, stage), strict=True))
-        return cls([drawn[m] for m in range(len(drawn))], compared.draws)
+            models.update(zip(group, resampled_together(intervals, compared.draws, stage), strict=True))
+        return cls([models[m] for m in range(len(models))], compared.draws)
 
     @property
     def tails(self) -> np.ndarray:

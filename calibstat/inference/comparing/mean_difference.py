@@ -53,7 +53,7 @@ class MeansOfSamples:
 
         one, other = self.one, self.other
         if one.is_one_row or other.is_one_row:
-            return one.high(tail) - other.low(lambda: np.empty(0), tail)
+            return one.high(tail) - other.low(tail)
         most = max((one.most - one.estimate) / one.n, (other.estimate - other.least) / other.n)
         if np.isinf(most):
             return most

@@ -10,12 +10,11 @@ from hashlib import blake2b
 import numpy as np
 
 from calibstat.bounds.intervals import ComparableInterval
-from calibstat.bounds.residual_tables import TableOfRows
+from calibstat.bounds.residual_tables import OfTheta, TableOfRows
 from calibstat.bounds.skewness import Sums
+from calibstat.inference.comparing.resamples import Resamples, resamples_of
 from calibstat.inner_product import inner
 from calibstat.resampling import Draws
-from calibstat.residuals.drawn import Drawn
-from calibstat.residuals.stack import OfTheta, Stack
 
 _ASCENT_STEPS = 4  # at most, from each start
 _ASCENT_STARTS = 8  # resamples from whose best weights the steps begin, beside the best weights of the data
@@ -23,14 +22,14 @@ _LEAST_CLIMB = 1e-4  # the least share by which a step has to raise the bound
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnModel:
+class ResampledModel:
     """The interval of a model with its directional bootstrap, and `norm`, the measure of G* where no weights are known.
 
-    `drawn` holds the resamples of the models on the same rows, of which this one is the `index`-th.
+    `resamples` holds those of the models on the same rows, of which this one is the `index`-th.
     """
 
     interval: ComparableInterval
-    drawn: Drawn
+    resamples: Resamples
     index: int
     directional: np.ndarray
     norm: np.ndarray
@@ -38,7 +37,7 @@ class DrawnModel:
     @property
     def table(self) -> TableOfRows:
         """The table of the model."""
-        return self.drawn.tables[self.index]
+        return self.resamples.tables[self.index]
 
     @property
     def estimate(self) -> float:
@@ -65,14 +64,14 @@ class DrawnModel:
         return sums._replace(third=-moments.central_third(sums))
 
 
-def drawn_together(
+def resampled_together(
     models: Sequence[tuple[ComparableInterval, TableOfRows]], draws: Draws, stage: int
-) -> list[DrawnModel]:
+) -> list[ResampledModel]:
     """Return models on the same rows, intervals with their tables, with the directional bootstrap by the same draws."""
     intervals, tables = zip(*models, strict=True)
-    values, drawn = Stack(tables, draws, stage).drawn(*map(_directional, intervals))
+    values, resamples = resamples_of(tables, [*map(_directional, intervals)], draws, stage)
     return [
-        DrawnModel(interval, drawn, m, value[:, 0] + interval.missing_bias(value[:, 0]), value[:, -1])
+        ResampledModel(interval, resamples, m, value[:, 0] + interval.missing_bias(value[:, 0]), value[:, -1])
         for m, (interval, value) in enumerate(zip(intervals, values, strict=True))
     ]
 
@@ -103,13 +102,13 @@ class Candidates:
 class SeminormDifference:
     """The upper end of the measure of one model less the measure of another."""
 
-    one: DrawnModel
-    other: DrawnModel
+    one: ResampledModel
+    other: ResampledModel
     candidates: Candidates
     ordered: np.ndarray  # the draws of D* - <G*, w>, descending
 
     @classmethod
-    def of(cls, one: DrawnModel, other: DrawnModel, candidates: Candidates) -> SeminormDifference:
+    def of(cls, one: ResampledModel, other: ResampledModel, candidates: Candidates) -> SeminormDifference:
         """Put the draws in order."""
         noise = other.directional[:, None] - candidates.directional
         return cls(one, other, candidates, np.sort(noise, axis=0)[::-1])
@@ -135,34 +134,36 @@ class SeminormDifference:
         return float((candidates.value + noise + skewness).max()) - b.estimate + below / self.other.table.n
 
 
-def upper_ends(pairs: Sequence[tuple[DrawnModel, DrawnModel]], tail: float) -> list[SeminormDifference]:
+def upper_ends(pairs: Sequence[tuple[ResampledModel, ResampledModel]], tail: float) -> list[SeminormDifference]:
     """Return the upper ends of the first model of each pair less the second, with weights looked for at this tail."""
     candidates = {(one, other): _at_worst(one) for one, other in pairs if one.witness is None}
     known = [pair for pair in pairs if pair not in candidates]
-    for drawn in dict.fromkeys(one.drawn for one, _ in known):
-        own = [pair for pair in known if pair[0].drawn is drawn]
-        candidates |= zip(own, _candidates(drawn, own, tail), strict=True)
+    for resamples in dict.fromkeys(one.resamples for one, _ in known):
+        own = [pair for pair in known if pair[0].resamples is resamples]
+        candidates |= zip(own, _candidates(resamples, own, tail), strict=True)
     return [SeminormDifference.of(*pair, candidates[pair]) for pair in pairs]
 
 
-def _at_worst(one: DrawnModel) -> Candidates:
+def _at_worst(one: ResampledModel) -> Candidates:
     """Return bounds where no weights are known: -<G*, w> is at most the measure of G*, no skewness is larger."""
     return Candidates(np.array([one.estimate]), np.zeros(1), np.array([np.inf]), -one.norm[:, None])
 
 
-def _candidates(drawn: Drawn, pairs: Sequence[tuple[DrawnModel, DrawnModel]], tail: float) -> Iterator[Candidates]:
+def _candidates(
+    resamples: Resamples, pairs: Sequence[tuple[ResampledModel, ResampledModel]], tail: float
+) -> Iterator[Candidates]:
     """Yield for each pair the weights that may have the largest bound; the noise of all pairs is added up together."""
     others = list(dict.fromkeys(other for _, other in pairs))
-    covariances = drawn.covariances(np.array([other.directional for other in others]))
+    covariances = resamples.covariances(np.array([other.directional for other in others]))
     climbs = [_Climb(one, other, tail) for one, other in pairs]
 
     def addends() -> Iterator[tuple[int, np.ndarray]]:
         for climb in climbs:
             index = climb.one.index
             for weight, by_unit in climb.steps(covariances(index, others.index(climb.other))):
-                yield index, drawn.addend(weight, by_unit)
+                yield index, resamples.addend(weight, by_unit)
 
-    noise = drawn.noise(addends())
+    noise = resamples.noise(addends())
     last = np.cumsum([len(climb.sums) for climb in climbs])
     for climb, part in zip(climbs, np.split(noise, last[:-1], axis=1), strict=True):
         total, variance, third, _ = np.array(climb.sums).T
@@ -176,7 +177,7 @@ class _Climb:
     `sums` are of all weights that were looked at.
     """
 
-    def __init__(self, one: DrawnModel, other: DrawnModel, tail: float) -> None:
+    def __init__(self, one: ResampledModel, other: ResampledModel, tail: float) -> None:
         self.one, self.other, self.interval, self.table = one, other, one.interval, one.table
         self.score = self.interval.score(tail)
         self.variance = float(other.directional.var())
@@ -216,7 +217,7 @@ class _Climb:
         yield theta - slope * shared
         yield theta - 4 * slope * shared
         yield -slope * shared
-        for first in self.one.drawn.first(self.one.index, _ASCENT_STARTS):
+        for first in self.one.resamples.first(self.one.index, _ASCENT_STARTS):
             yield 2 * first - theta
 
     def is_new(self, weight: np.ndarray) -> bool:

@@ -179,7 +179,7 @@ def grouping_loss(
     rest = float(phi.loss(outcome, known).mean())
     return GroupingLoss(
         estimate=interval.estimate,
-        low=max(interval.low(lambda: gain, 1 - confidence_level), 0.0),
+        low=max(interval.low(1 - confidence_level), 0.0),
         confidence_level=confidence_level,
         score=given,
         mcb=given - interval.estimate - rest,

@@ -13,7 +13,7 @@ from calibstat.inference.designs.design import NO_STUDY, HowToTest
 from calibstat.inference.designs.independent import ONE_EVENT, Independent
 from calibstat.inference.honest_ends import NoInterval
 from calibstat.inference.problems.pose import problem_of
-from calibstat.inference.problems.problem import Drawn, Problem
+from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.inference.rows_of_results import ClustersOfRows, Rows
 from calibstat.inference.sign_flip import sign_flip_test
 from calibstat.measures.kinds.base import Measure
@@ -62,17 +62,17 @@ class Clustered(Independent):
         problem = problem_of(self.data, asked)
         return sign_flip_test(problem, self.units, draws, self.described(int(problem.n), problem.weight))
 
-    def drawn(self, problem: Problem, method: str) -> Drawn:
+    def posed(self, problem: Problem, method: str) -> Posed:
         if method in ("percentile", "basic"):
-            return problem.drawn_clusters(self.units)
+            return problem.whole_clusters(self.units)
         why = problem.why_no_clusters if method == "honest" else ""
-        drawn = problem.honest_in_clusters(self.units) if method == "honest" and not why else None
-        if drawn is None:
+        clusters = problem.honest_in_clusters(self.units) if method == "honest" and not why else None
+        if clusters is None:
             raise NoInterval(
                 f"no {method} interval with clusters is known for {problem.title}{', because ' * bool(why)}{why}; "
                 "it has the methods percentile, basic"
             )
-        return drawn
+        return clusters
 
     def introduced(self, rows: str) -> str:
         """Return a sentence about rows, and how many clusters they are in."""

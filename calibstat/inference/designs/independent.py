@@ -22,7 +22,7 @@ from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
 from calibstat.inference.p_values import holm
 from calibstat.inference.problems.pose import SCHEMES, NullModel, null_model, problem_of
-from calibstat.inference.problems.problem import Drawn, Problem
+from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
 from calibstat.inference.smaller_than_chance import NOTE
@@ -64,7 +64,7 @@ class Independent(Design):
     def need_no_clusters(self, message: str) -> None:
         """Raise if rows are in clusters; these are not."""
 
-    def drawn(self, problem: Problem, method: str) -> Drawn:
+    def posed(self, problem: Problem, method: str) -> Posed:
         """Return what resamples of an interval are drawn from."""
         return problem.canonical("confidence_interval")
 
@@ -78,16 +78,16 @@ class Independent(Design):
         problem = problem_of(self.data, asked)
         check_stop(how.stop_after, draws.n)
         model = null_model(how.null, self.data, asked, how.resample)
-        drawn, scheme = model.drawn(problem)  # messages name rows of the problem as it was posed
-        statistic, resampler = drawn.statistic(), drawn.resampler(scheme, Stage.LABELS)
+        posed, scheme = model.in_order(problem)  # messages name rows of the problem as it was posed
+        statistic, resampler = posed.statistic(), posed.resampler(scheme, Stage.LABELS)
         if how.stop_after is None:
             values = resampler(draws)
         else:
             stops = partial(_stops, statistic, model.tail(problem.measure), how.stop_after)
             values = draw_until(stops, resampler, draws, Stage.LABELS, 2 * how.stop_after)
         del resampler  # it may hold the cell of each row
-        told = OneTest(problem, model, self.described(int(drawn.n)), how.stop_after)
-        return told.result(drawn, statistic, values, draws)
+        told = OneTest(problem, model, self.described(int(posed.n)), how.stop_after)
+        return told.result(posed, statistic, values, draws)
 
     def interval(self, asked: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         problem = problem_of(self.data, asked)
@@ -97,18 +97,18 @@ class Independent(Design):
     def honest_ends(self, problem: Problem, draws: Draws) -> HonestEnds:
         """Return the honest ends of a problem that these rows pose, at any level."""
         need_method(problem, "honest")
-        return HonestEnds.of(self.drawn(problem, "honest"), draws)
+        return HonestEnds.of(self.posed(problem, "honest"), draws)
 
     def interval_of(self, problem: Problem, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         """Return the interval of a problem that these rows pose, by a method that it has."""
-        drawn: Drawn = problem.canonical("confidence_interval")
-        estimate, unit, ends = drawn.statistic(), self.unit, Ends(np.inf, np.inf)
+        posed: Posed = problem.canonical("confidence_interval")
+        estimate, unit, ends = posed.statistic(), self.unit, Ends(np.inf, np.inf)
         if problem.is_mean and np.isinf(estimate):
             unit = None  # what was observed once occurs in the population too: its mean is infinite
         else:
-            drawn = drawn if unit is None else self.drawn(problem, method)
-            estimate = drawn.statistic()
-            ends = Ends.of(problem, drawn, method, 1 - confidence_level, draws, unit)
+            posed = posed if unit is None else self.posed(problem, method)
+            estimate = posed.statistic()
+            ends = Ends.of(problem, posed, method, 1 - confidence_level, draws, unit)
         smallest, largest = problem.measure.bounds
         rarest = problem.data.rarest(unit)
         return ConfidenceInterval(
@@ -120,9 +120,9 @@ class Independent(Design):
             estimand=_estimand(problem, method, ends.is_extrapolated, self.sampled(problem)),
             measure=problem.measure.named,
             lens=problem.lens,
-            n=int(drawn.n),
+            n=int(posed.n),
             n_resamples=draws.n,
-            rows=self.described(int(drawn.n), problem.weight),
+            rows=self.described(int(posed.n), problem.weight),
             why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(ends.high) else "",
             few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
             **ends.said,
@@ -140,19 +140,19 @@ class Ends(NamedTuple):
 
     @classmethod
     def of(
-        cls, problem: Problem, drawn: Drawn, method: str, alpha: float, draws: Draws, unit: np.ndarray | None
+        cls, problem: Problem, posed: Posed, method: str, alpha: float, draws: Draws, unit: np.ndarray | None
     ) -> Ends:
         """Return the ends by a method."""
         if method == "bracket":
             return cls(*bracket_interval(problem, alpha, draws))
         if method in BOOTSTRAPS:
-            return cls(*bootstrap_interval(drawn, drawn.statistic(), method, alpha, draws))
-        ends = HonestEnds.of(drawn, draws)
+            return cls(*bootstrap_interval(posed, posed.statistic(), method, alpha, draws))
+        ends = HonestEnds.of(posed, draws)
         ends = replace(ends, interval=ends.interval.proven) if method == "proven" else ends
         interval = ends.interval
         need_events(interval, problem.data.rarest(unit), problem)
         low, high = ends.low(alpha), ends.high(alpha)
-        shows = not interval.is_mean and (ends.known == high or exceeds(drawn.statistic(), high))
+        shows = not interval.is_mean and (ends.known == high or exceeds(posed.statistic(), high))
         said = {
             "if_calibrated": ends.median if shows else None,
             "condition": interval.condition,
@@ -218,20 +218,20 @@ class OneTest:
     stop_after: int | None
 
     def result(
-        self, drawn: Problem, statistic: float | np.ndarray, null: np.ndarray, draws: Draws
+        self, posed: Problem, statistic: float | np.ndarray, null: np.ndarray, draws: Draws
     ) -> CalibrationTestResult:
         """Return the result, with what drove it and what is to be noted."""
         problem, annotations = self.problem, self.problem.data.annotations()
         if isinstance(statistic, np.ndarray):
             *_, mean = _watched(statistic, null)
             lens = problem.lens.of_all("mean", len(problem.data.class_names))
-            return replace(self._of(*mean, lens), classes=self._classes(drawn, statistic, null), **annotations)
+            return replace(self._of(*mean, lens), classes=self._classes(posed, statistic, null), **annotations)
         result = self._of(statistic, null, problem.lens)
         if self.model.calibration_map:  # what drives an error, and which are too small, is said of calibration alone
             return replace(result, **annotations)
-        driver = drawn.deviation(draws) if result.pvalue <= CLAIM_LEVEL else None
+        driver = posed.deviation(draws) if result.pvalue <= CLAIM_LEVEL else None
         has_note = self.model.resample == "labels" and annotations["effective_n"] is None and result.tail == "greater"
-        if has_note and not result.stopped and drawn.is_smaller_than_chance(result.statistic, null, draws):
+        if has_note and not result.stopped and posed.is_smaller_than_chance(result.statistic, null, draws):
             annotations["note"] = "\n".join(part for part in (annotations["note"], NOTE) if part)
         return replace(result, deviation=driver, **annotations)
 
@@ -257,7 +257,7 @@ class OneTest:
             calibration_map=self.model.calibration_map,
         )
 
-    def _classes(self, drawn: Problem, statistic: np.ndarray, null: np.ndarray) -> ClassTests:
+    def _classes(self, posed: Problem, statistic: np.ndarray, null: np.ndarray) -> ClassTests:
         """Test each class by itself."""
         problem, tail = self.problem, self.model.tail(self.problem.measure)
         judged = [judge(*each, tail, self.stop_after) for each in _watched(statistic, null)[:-1]]
@@ -276,5 +276,5 @@ class OneTest:
             n_resamples=len(null),
             resamples_used=read_only(np.array([each.n_resamples for each in judged])),
             why_stopped=tuple(each.why_stopped for each in judged),
-            deviations=tuple(drawn.deviations(low)),
+            deviations=tuple(posed.deviations(low)),
         )

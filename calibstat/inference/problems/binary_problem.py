@@ -15,17 +15,15 @@ from calibstat.data.views import BinaryView
 from calibstat.data.weighted_sample import WeightedSample, sample_of_ordered_rows
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.p_values import Compared
+from calibstat.inference.problems.calibrated_clusters import INDEPENDENT, null_draws
 from calibstat.inference.problems.clustered_deviations import ClusteredDeviations
 from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.problems.problem import Problem
+from calibstat.inference.problems.resample import Resampler, resampler
 from calibstat.inference.smaller_than_chance import smaller_than_chance
 from calibstat.measures.kinds.binary_kinds import Bracket, OfResiduals, Statistic
-from calibstat.resampling import Draws, GivenPredictions, Labels, Resampler, RowLabels
+from calibstat.resampling import Draws, GivenPredictions, Labels, RowLabels
 from calibstat.resampling.schemes import OfRows
-from calibstat.residuals.outcomes import OutcomeShares
-from calibstat.residuals.rows import INDEPENDENT, RowResiduals
-from calibstat.residuals.summary import SummaryResiduals
-from calibstat.residuals.table import Residuals
 
 
 @dataclass(frozen=True)
@@ -89,20 +87,20 @@ class BinaryProblem(Problem):
         return replace(self, data=replace(self.data, rows=None, summary=self.data.counted(function)))
 
     def with_chances(self, chance: np.ndarray) -> tuple[BinaryProblem, GivenPredictions]:
-        drawn = self.canonical("calibration_test")
+        summarised = self.canonical("calibration_test")
         if chance.ndim == 1:
-            return drawn, Labels(chance)
+            return summarised, Labels(chance)
         p = self.data.float_rows()[1]
         order = resampling.canonical_order((p, chance[:, 1]), None, self.weight)[0]
         weight = None if self.weight is None else self.weight[order]
-        return drawn, RowLabels(np.searchsorted(drawn.data.sample.value, p[order]), chance[order], weight)
+        return summarised, RowLabels(np.searchsorted(summarised.data.sample.value, p[order]), chance[order], weight)
 
-    def of_drawn_clusters(self, unit: np.ndarray) -> BinaryProblem:
+    def with_unit(self, unit: np.ndarray) -> BinaryProblem:
         rows, unit = sample_in_clusters(self.data, unit)
         return replace(self, data=replace(self.data, rows=None, summary=rows), unit=unit)
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        return resampling.resampler(self.measure, self.data.sample, scheme, stage)
+        return resampler(self.measure, self.data.sample, scheme, stage)
 
     @property
     def _measure(self) -> Statistic:
@@ -110,22 +108,17 @@ class BinaryProblem(Problem):
         sample = self.data.sample
         return self.measure.with_fixed_cells(sample.value, sample.count)
 
-    def honest(self) -> tuple[Interval, Residuals]:
+    def honest(self) -> Interval:
         sample, measure = self.data.sample, self._measure
         kept = sample.weighted
         if kept is None:
-            interval = measure.interval(sample)
-            by_outcome = interval.of_outcomes
-            return interval, OutcomeShares(sample) if by_outcome else SummaryResiduals(sample, interval.drawn_cell)
+            return measure.interval(sample)
         rows = LabelledRows(kept.outcome, kept.prediction, kept.weight)
         if self.is_mean:
-            losses = measure.losses_of(rows)
-            return losses.interval, RowResiduals(losses.table)
+            return measure.losses_of(rows).interval
         if self.measure.has_interval_by_rows:
-            table = RowTable.of_rows(rows, sample, None)
-            return measure.interval_by_rows(sample, table), RowResiduals(table)
-        norm_interval, table = self._on_rows(rows, None)
-        return norm_interval, RowResiduals(table)
+            return measure.interval_by_rows(sample, RowTable.of_rows(rows, sample, None))
+        return self._on_rows(rows, None)[0]
 
     def _on_rows(self, rows: LabelledRows, unit: np.ndarray | None) -> tuple[SeminormInterval, RowTable]:
         """Return the interval of the measure on a table of these rows."""
@@ -143,7 +136,7 @@ class BinaryProblem(Problem):
         order, unit_in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
         table = RowTable.of_rows(self._rows.take(order), self.data.sample, None, unit_in_order)
         interval = self.measure.interval_by_rows(self.data.sample, table)
-        return ClusteredRows(interval.estimate, interval, RowResiduals(table), of)
+        return ClusteredRows(interval.estimate, interval, table, of)
 
     def deviation(self, draws: Draws | None) -> Deviation | None:
         is_confidence = 1 in self.data.confidences
@@ -194,8 +187,8 @@ class BinaryProblem(Problem):
         """Return the same of a measure that is not a norm but a function of the residuals."""
         order, unit_in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
         of, table = self.of_residuals(order, unit_in_order)
-        null, tail = RowResiduals(table).null_draws(of, draws), self.measure.info.tail
-        return {way: Compared(self.statistic(), drawn, tail) for way, drawn in null.items()}
+        null, tail = null_draws(table, of, draws), self.measure.info.tail
+        return {way: Compared(self.statistic(), values, tail) for way, values in null.items()}
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
         sample = self.data.sample

@@ -21,15 +21,13 @@ from calibstat.data.views import ClassWiseView, MulticlassView
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.binary_problem import BinaryProblem
-from calibstat.inference.problems.problem import Drawn, Problem
+from calibstat.inference.problems.calibrated_clusters import null_draws
+from calibstat.inference.problems.problem import Posed, Problem
+from calibstat.inference.problems.resample import Resampler, resampler
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.resampling import Draws, GivenPredictions, Labels, Resampler
+from calibstat.resampling import Draws, GivenPredictions, Labels
 from calibstat.resampling.schemes import OfRows
-from calibstat.residuals.classes import ClassResiduals, EachClassResiduals, RowCounts
-from calibstat.residuals.outcomes import EachClassShares
-from calibstat.residuals.rows import ClassRowResiduals, RowResiduals, TableResiduals
-from calibstat.residuals.table import Residuals
 
 TOO_WIDE = (
     "few clusters do not make the sums of bins normal, so that the high end is the largest bound over all signs of the "
@@ -60,10 +58,6 @@ class ProblemOfClasses(Problem):
     def _columns(self) -> tuple[np.ndarray, ...]:
         """The label and the prediction of each class, row by row."""
         return self.predictions.label, *self.predictions.prob.T
-
-    def _residuals(self, interval: Interval, others: Residuals) -> Residuals:
-        """Return what an interval draws: residuals in its cells of rows and classes, or others."""
-        return others if interval.drawn_sums is None else ClassResiduals(interval.drawn_sums)
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,7 @@ class MulticlassProblem(ProblemOfClasses):
         if self.measure.depends_on_order:
             return self
         if self.weight is not None:
-            return self.of_drawn_clusters(None)
+            return self.with_unit(None)
         return replace(self, data=replace(self.data, predictions=resampling.in_order(self.predictions)))
 
     def with_chances(self, chance: np.ndarray) -> tuple[MulticlassProblem, GivenPredictions]:
@@ -108,7 +102,7 @@ class MulticlassProblem(ProblemOfClasses):
         order = resampling.canonical_order((*self._columns, *chance.T), None, self.weight)[0]
         return self._in_order(order), Labels(chance[order])
 
-    def of_drawn_clusters(self, unit: np.ndarray | None) -> MulticlassProblem:
+    def with_unit(self, unit: np.ndarray | None) -> MulticlassProblem:
         if self.measure.depends_on_order:
             raise ValueError(
                 f"no interval with clusters is known for {self.title}, which depends on the order of the rows: "
@@ -124,17 +118,14 @@ class MulticlassProblem(ProblemOfClasses):
         )
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        return resampling.resampler(self.measure, self.predictions, scheme, stage, self.weight)
+        return resampler(self.measure, self.predictions, scheme, stage, self.weight)
 
-    def honest(self) -> tuple[Interval, Residuals]:
-        if self.weight is not None and self.is_mean:
-            losses = self.losses()
-            return losses.interval, RowResiduals(losses.table)
-        if self.weight is not None:
-            interval_of_sums, table = self.measure.interval_of_sums(self.predictions, self.weight)
-            return interval_of_sums, TableResiduals(table)
-        interval = self.measure.interval(self.predictions)
-        return interval, self._residuals(interval, RowCounts(self.predictions))
+    def honest(self) -> Interval:
+        if self.weight is None:
+            return self.measure.interval(self.predictions)
+        if self.is_mean:
+            return self.losses().interval
+        return self.measure.interval_of_sums(self.predictions, self.weight)[0]
 
     def deviation(self, draws: Draws | None) -> Deviation | None:
         part = None if self.weight is not None else self.measure.strongest_part(self.predictions)
@@ -220,13 +211,13 @@ class ClassWiseProblem(ProblemOfClasses):
         return self.measure.has_cells_of_data
 
     def canonical(self, function: str) -> ClassWiseProblem:
-        return self.of_drawn_clusters(None)
+        return self.with_unit(None)
 
     def with_chances(self, chance: np.ndarray) -> tuple[ClassWiseProblem, GivenPredictions]:
         order = resampling.canonical_order((*self._columns, *chance.T), None, self.weight)[0]
         return self._in_order(order), Labels(chance[order])
 
-    def of_drawn_clusters(self, unit: np.ndarray | None) -> ClassWiseProblem:
+    def with_unit(self, unit: np.ndarray | None) -> ClassWiseProblem:
         order, in_order = resampling.canonical_order(self._columns, unit, self.data.weight)
         return replace(self._in_order(order), unit=in_order)
 
@@ -237,21 +228,14 @@ class ClassWiseProblem(ProblemOfClasses):
         )
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        of_classes = resampling.resampler(self.measure, self.predictions, scheme, stage, self.data.weight)
+        of_classes = resampler(self.measure, self.predictions, scheme, stage, self.data.weight)
         return lambda draws: self._reduced(of_classes(draws))
 
-    def honest(self) -> tuple[Interval, Residuals]:
+    def honest(self) -> Interval:
         assert self.reduce is not None
         if self.is_mean:
-            losses = self.losses()
-            return losses.interval, RowResiduals(losses.table)
-        weight = self.data.weight
-        if weight is not None and self._adds_up:
-            interval_of_sums, table = self.measure.interval_of_sums(self.predictions, self.reduce, weight)
-            return interval_of_sums, TableResiduals(table)
-        interval = self.measure.interval_over_classes(self.predictions, self.reduce, weight)
-        each_class = EachClassShares if interval.of_outcomes else EachClassResiduals
-        return interval, self._residuals(interval, each_class(self.predictions, weight))
+            return self.losses().interval
+        return self.measure.interval_over_classes(self.predictions, self.reduce, self.data.weight)
 
     def deviations(self, classes: np.ndarray) -> Iterator[Deviation]:
         names, samples = self.predictions.names, list(self.data.samples())
@@ -292,12 +276,8 @@ class ClassWiseProblem(ProblemOfClasses):
         parts, tables = zip(*(event.interval_on_rows(order, unit) for event in self._events()), strict=True)
         return ReducedInterval(parts, REDUCERS[self.reduce]), JoinedTable(tables)
 
-    def drawn_rows(self, table: TableOfRows) -> RowResiduals:
-        assert isinstance(table, JoinedTable)
-        return ClassRowResiduals(table)
-
-    def drawn_clusters(self, unit: np.ndarray) -> Drawn:
-        return super().drawn_clusters(unit) if self.is_mean else self.of_drawn_clusters(unit)
+    def whole_clusters(self, unit: np.ndarray) -> Posed:
+        return super().whole_clusters(unit) if self.is_mean else self.with_unit(unit)
 
     def compared_in_clusters(self, unit: np.ndarray, draws: Draws) -> dict[str, Compared] | None:
         if self.compares and not self.is_mean:
@@ -311,8 +291,8 @@ class ClassWiseProblem(ProblemOfClasses):
             each = [of_class(part) for of_class, part in zip(of_classes, parts, strict=True)]
             return self._reduce_classes(np.stack(each, axis=-1))
 
-        null, tail = ClassRowResiduals(joined).null_draws(of, draws), self.measure.info.tail
-        return {way: Compared(self.statistic(), drawn, tail) for way, drawn in null.items()}
+        null, tail = null_draws(joined, of, draws), self.measure.info.tail
+        return {way: Compared(self.statistic(), values, tail) for way, values in null.items()}
 
     def _events(self) -> Iterator[BinaryProblem]:
         """Return the problem of each class against the rest."""

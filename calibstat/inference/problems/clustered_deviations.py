@@ -8,10 +8,16 @@ import numpy as np
 
 from calibstat.bounds.residual_tables import RowTable
 from calibstat.inference.p_values import Compared
+from calibstat.inference.problems.calibrated_clusters import (
+    INDEPENDENT,
+    SHARED,
+    SIGNS,
+    has_few_events,
+    shared_labels,
+)
 from calibstat.measures.components.cluster_deviations import ClusterDeviations
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.resampling import Draws
-from calibstat.residuals.rows import INDEPENDENT, SHARED, SIGNS, RowResiduals
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,13 +26,13 @@ class ClusteredDeviations:
 
     Attributes
     ----------
-    residuals : RowResiduals
+    table : RowTable
         The rows whose predictions are strictly between 0 and 1, in cells.
     deviations : ClusterDeviations
         The statistic of these rows, in units of how far clusters spread.
     """
 
-    residuals: RowResiduals
+    table: RowTable
     deviations: ClusterDeviations
 
     @classmethod
@@ -45,7 +51,7 @@ class ClusteredDeviations:
         )
         weight = np.ones(kept.n_rows) if kept.sample_weight is None else kept.sample_weight
         return cls(
-            RowResiduals(kept),
+            kept,
             ClusterDeviations.of(diagnostics, kept.cell, kept.units, kept.prediction, weight),
         )
 
@@ -57,7 +63,7 @@ class ClusteredDeviations:
 
         Statement and argument: docs/proofs.md, section 8.
         """
-        table, deviations = self.residuals.table, self.deviations
+        table, deviations = self.table, self.deviations
         squares = deviations.squares(deviations.in_parts(table.contribution))
 
         def of_theta(theta: np.ndarray) -> np.ndarray:
@@ -70,10 +76,10 @@ class ClusteredDeviations:
 
         statistic = np.inf if np.isinf(of_rows.statistic) else float(of_theta(table.theta[None])[0])
         compared = {
-            SIGNS: Compared(statistic, self.residuals.signed(of_theta, draws)),
+            SIGNS: Compared(statistic, table.signed(of_theta, draws)),
             INDEPENDENT: of_rows,
         }
-        if self.residuals.has_few_events():
+        if has_few_events(table):
             part, parts = deviations.part, deviations.cell.size
-            compared[SHARED] = Compared(statistic, self.residuals.shared_labels(part, parts, of_parts, draws))
+            compared[SHARED] = Compared(statistic, shared_labels(table, part, parts, of_parts, draws))
         return compared

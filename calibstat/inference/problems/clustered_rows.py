@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from calibstat.bounds.intervals import Interval
+from calibstat.bounds.joined_table import TableOfEvents
+from calibstat.bounds.residual_tables import OfTheta
 from calibstat.inference.p_values import Compared
+from calibstat.inference.problems.calibrated_clusters import independent_labels, null_draws
 from calibstat.resampling import Draws
-from calibstat.residuals.rows import RowResiduals
-from calibstat.residuals.table import OfTheta
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,7 @@ class ClusteredRows:
         The measure.
     interval : Interval
         Its honest interval.
-    residuals : RowResiduals
+    table : RowTable or JoinedTable
         The table, which draws whole clusters.
     of : callable
         ``of(theta)``, the measure of sums.
@@ -32,13 +33,13 @@ class ClusteredRows:
 
     estimate: float
     interval: Interval
-    residuals: RowResiduals
+    table: TableOfEvents
     of: OfTheta
 
     @property
     def n(self) -> int:
         """Number of rows."""
-        return self.residuals.table.n_rows
+        return self.table.n_rows
 
     def statistic(self) -> float:
         """Return the measure."""
@@ -46,20 +47,15 @@ class ClusteredRows:
 
     def draw_labels(self, draws: Draws) -> np.ndarray:
         """Return the measure of labels that are drawn independently from the predictions."""
-        return self._null.relabelled(self._of_residuals, draws)
+        return independent_labels(self.table.residuals, self._of_residuals, draws)
 
     def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Return the measure of calibrated clusters by each way to draw them."""
-        return self._null.null_draws(self._of_residuals, draws, labels)
-
-    @property
-    def _null(self) -> RowResiduals:
-        """The residuals, which calibrated labels and signs of clusters change."""
-        return replace(self.residuals, table=self.residuals.table.residuals)
+        return null_draws(self.table.residuals, self._of_residuals, draws, labels)
 
     def _of_residuals(self, theta: np.ndarray) -> Any:
         """Return the measure, given sums of residuals and the predictions."""
-        return self.of(self.residuals.table.of_residuals(theta))
+        return self.of(self.table.of_residuals(theta))
 
     def compared(self, draws: Draws) -> dict[str, Compared]:
         """Return the measure beside its draws by each way: the largest p-value of a test counts."""
@@ -67,12 +63,12 @@ class ClusteredRows:
 
     def draw_pairs(self, draws: Draws) -> np.ndarray:
         """Return the measure of every resample of whole clusters."""
-        return self.residuals.resampled(self.of, draws)
+        return self.table.resampled(self.of, draws)
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
         """Raise, as no interval of clusters leaves out rows."""
         raise NotImplementedError("no statistics without one cluster are known")
 
-    def honest(self) -> tuple[Interval, RowResiduals]:
-        """Return the honest interval, and what its resamples are drawn from."""
-        return self.interval, self.residuals
+    def honest(self) -> Interval:
+        """Return the honest interval."""
+        return self.interval

@@ -75,7 +75,7 @@ class NullModel(ABC):
         return ""
 
     @abstractmethod
-    def drawn(self, problem: Problem) -> tuple[Problem, OfRows]:
+    def in_order(self, problem: Problem) -> tuple[Problem, OfRows]:
         """Return the problem as it is drawn from, and the scheme that draws under the null hypothesis."""
 
     @abstractmethod
@@ -93,7 +93,7 @@ class Calibrated(NullModel):
 
     resample: str
 
-    def drawn(self, problem: Problem) -> tuple[Problem, OfRows]:
+    def in_order(self, problem: Problem) -> tuple[Problem, OfRows]:
         return problem.canonical("calibration_test"), SCHEMES[self.resample]
 
     def tail(self, measure: Measure) -> str:
@@ -120,7 +120,7 @@ class OfMap(NullModel):
     def calibration_map(self) -> str:
         return self.map.name
 
-    def drawn(self, problem: Problem) -> tuple[Problem, OfRows]:
+    def in_order(self, problem: Problem) -> tuple[Problem, OfRows]:
         return problem.with_chances(self.chance)
 
     def tail(self, measure: Measure) -> str:

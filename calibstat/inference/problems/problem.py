@@ -11,6 +11,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.intervals import ComparableInterval, Interval
+from calibstat.bounds.joined_table import JoinedTable
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.residual_tables import Order, RowTable, TableOfRows
 from calibstat.data.named_lens import NamedLens
@@ -18,16 +19,15 @@ from calibstat.data.views import View
 from calibstat.inference.deviation import Deviation
 from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.clustered_rows import ClusteredRows
+from calibstat.inference.problems.resample import Resampler
 from calibstat.inference.smaller_than_chance import is_small
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Bracket
-from calibstat.resampling import Clusters, Draws, GivenPredictions, Labels, Pairs, Resampler, Stage
+from calibstat.resampling import Clusters, Draws, GivenPredictions, Labels, Pairs, Stage
 from calibstat.resampling.schemes import OfRows
-from calibstat.residuals.rows import RowResiduals
-from calibstat.residuals.table import Residuals
 
 
-class Drawn(Protocol):
+class Posed(Protocol):
     """The source of draws of an interval: a problem of independent rows, or rows in clusters."""
 
     @property
@@ -54,8 +54,8 @@ class Drawn(Protocol):
         """Return the statistic of every resample of the observations."""
         ...
 
-    def honest(self) -> tuple[Interval, Residuals]:
-        """Return the honest interval, and what its resamples are drawn from."""
+    def honest(self) -> Interval:
+        """Return the honest interval."""
         ...
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
@@ -69,7 +69,7 @@ class Problem(ABC):
 
     measure: Measure
     data: View
-    unit: np.ndarray | None = field(default=None, kw_only=True)  # the cluster of each row, of `of_drawn_clusters`
+    unit: np.ndarray | None = field(default=None, kw_only=True)  # the cluster of each row, of `with_unit`
 
     @property
     def lens(self) -> NamedLens:
@@ -123,12 +123,12 @@ class Problem(ABC):
         """Return the problem as tests draw from it, and the scheme of outcomes from these chances of `Data.chances`."""
 
     @abstractmethod
-    def of_drawn_clusters(self, unit: np.ndarray) -> Problem:
+    def with_unit(self, unit: np.ndarray) -> Problem:
         """Return the problem with its rows in an order that depends on what they hold, drawn in clusters `unit`."""
 
     @abstractmethod
-    def honest(self) -> tuple[Interval, Residuals]:
-        """Return the honest interval, and what its resamples are drawn from."""
+    def honest(self) -> Interval:
+        """Return the honest interval."""
 
     @abstractmethod
     def detail(self) -> tuple[float, int | float, dict[str, Any]]:
@@ -230,8 +230,8 @@ class Problem(ABC):
 
         None where no test with clusters is known.
         """
-        drawn = None if self.is_mean else self.in_clusters(unit)
-        return None if drawn is None else drawn.compared(draws)
+        clusters = None if self.is_mean else self.in_clusters(unit)
+        return None if clusters is None else clusters.compared(draws)
 
     def honest_in_clusters(self, unit: np.ndarray) -> ClusteredRows | None:
         """Return what the honest interval of the rows in clusters is made of, or None where none is known."""
@@ -245,19 +245,15 @@ class Problem(ABC):
         assert unit_in_order is not None
         if self.is_mean:
             losses = self.losses().take(order, unit_in_order)
-            return ClusteredRows(losses.estimate, losses.interval, RowResiduals(losses.table), _only_sum)
+            return ClusteredRows(losses.estimate, losses.interval, losses.table, _only_sum)
         interval, table = self.interval_of_rows(order, unit_in_order)
-        return ClusteredRows(interval.estimate, interval, self.drawn_rows(table), interval.value)
+        assert isinstance(table, RowTable | JoinedTable)
+        return ClusteredRows(interval.estimate, interval, table, interval.value)
 
-    def drawn_rows(self, table: TableOfRows) -> RowResiduals:
-        """Return a table of `interval_of_rows`, whose labels can be drawn."""
-        assert isinstance(table, RowTable)
-        return RowResiduals(table)
-
-    def drawn_clusters(self, unit: np.ndarray) -> Drawn:
+    def whole_clusters(self, unit: np.ndarray) -> Posed:
         """Return the rows in clusters, numbered from 0, for percentile intervals."""
         in_clusters = self.in_clusters(unit)
-        return self.of_drawn_clusters(unit) if in_clusters is None else in_clusters
+        return self.with_unit(unit) if in_clusters is None else in_clusters
 
 
 def _only_sum(theta: np.ndarray) -> Any:

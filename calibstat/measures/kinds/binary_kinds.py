@@ -14,7 +14,7 @@ from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm, SeminormOn
-from calibstat.bounds.reduced_interval import REDUCERS, OneByOneInterval
+from calibstat.bounds.reduced_interval import OneByOneInterval
 from calibstat.bounds.residual_tables import LabelledRows, RowTable, SummaryTable, Table
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.cell_sums import cell_sums
@@ -24,8 +24,8 @@ from calibstat.data.weighted_sample import weighted_sample
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.base import Honest, Measure
 from calibstat.measures.kinds.kept import Kept
-from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS, BinaryPopulation
+from calibstat.resampling.one_pass import OnePass
 
 OfResiduals = Callable[[np.ndarray], Any]
 
@@ -285,8 +285,8 @@ class Seminorm(Statistic):
     def interval_over_classes(
         self, predictions: Predictions, reduce: str, weight: np.ndarray | None = None
     ) -> Interval:
-        parts = [self._interval(sample, weight) for sample in samples_of_classes(predictions, weight)]
-        return OneByOneInterval(parts, REDUCERS[reduce])
+        parts = (self._interval(sample, weight) for sample in samples_of_classes(predictions, weight))
+        return OneByOneInterval.of(parts, reduce, predictions, weight)
 
     def _interval(self, sample: Sample, weight: np.ndarray | None) -> SeminormInterval:
         """Return the interval of a summary, whose rows may have a weight."""

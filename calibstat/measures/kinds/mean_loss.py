@@ -18,8 +18,8 @@ from calibstat.inner_product import inner
 from calibstat.measures.kinds.base import Honest, MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.named_measure import NamedMeasure
-from calibstat.measures.kinds.one_pass import OnePass, WeightedSum
 from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
+from calibstat.resampling.one_pass import OnePass, WeightedSum
 
 
 class MeanLoss(Statistic):

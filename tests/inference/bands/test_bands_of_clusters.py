@@ -52,7 +52,7 @@ def test_bars_are_score_intervals_of_the_clusters_in_a_bin(band, miss):
         rows = np.ceil(ROWS.p * 4) == b + 1
         unit = np.unique(ROWS.cluster[rows], return_inverse=True)[1]
         bars = of_units("share", ROWS.y[rows].astype(float), np.ones(unit.size), unit, (0.0, 1.0), True)
-        assert found.low[b] == pytest.approx(max(bars.low(lambda: ROWS.y, miss), 0))
+        assert found.low[b] == pytest.approx(max(bars.low(miss), 0))
         assert found.high[b] == pytest.approx(min(bars.high(miss), 1))
 
 

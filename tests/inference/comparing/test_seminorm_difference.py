@@ -12,8 +12,8 @@ from oracles import bin_number
 from scipy.stats import norm
 
 import calibstat as cs
+from calibstat.inference.comparing import resamples
 from calibstat.resampling import Stage, row_sums
-from calibstat.residuals import drawn, stack
 
 SEMINORMS = [o for o in IN_CLUSTERS if o[0] not in ("brier", "log_loss")]
 STEPS = {"ece": 1, "ks": 2, "kernel_ce": 2, "kuiper": 3, "smooth_ce": 3}
@@ -240,7 +240,7 @@ def rows_drawn(monkeypatch):
 @pytest.mark.parametrize("kept", [2**24, 99 * 150])
 def test_rows_are_drawn_once(models, measure, kept, rows_drawn, monkeypatch):
     """Of all models and pairs together, whether their sums are kept or, if cells are many, how often rows are drawn."""
-    monkeypatch.setattr(stack, "KEPT", kept)
+    monkeypatch.setattr(resamples, "KEPT", kept)
     compared(models, measure)
     assert sum(rows_drawn) == 99 * 150
 
@@ -248,7 +248,7 @@ def test_rows_are_drawn_once(models, measure, kept, rows_drawn, monkeypatch):
 @pytest.mark.parametrize("models", [2, 5])
 def test_of_many_rows_and_cells_each_step_draws_once(models, rows_drawn, monkeypatch):
     """For the sums of all models, for covariances, and for all weights together; and a few for starts of each pair."""
-    monkeypatch.setattr(stack, "KEPT", 0)
+    monkeypatch.setattr(resamples, "KEPT", 0)
     compared(models, "ks")
     assert sum(rows_drawn) == (3 * 99 + 8 * models * (models - 1)) * 150
 
@@ -257,14 +257,14 @@ def test_of_many_rows_and_cells_each_step_draws_once(models, rows_drawn, monkeyp
 def test_it_does_not_show_what_is_kept(measure, monkeypatch):
     """Nor how many weights are added up together, nor threads; sums of cells or of rows differ by rounding alone."""
     sums = compared(3, measure)
-    monkeypatch.setattr(stack, "KEPT", 99 * 150)
+    monkeypatch.setattr(resamples, "KEPT", 99 * 150)
     counts = compared(3, measure)
     for name in ("difference", "low", "high", "pvalue"):
         assert getattr(counts, name) == pytest.approx(getattr(sums, name), abs=1e-12)
     for kept, some in ((99 * 150, 16 * 150), (0, 2**24), (0, 16 * 150)):
-        monkeypatch.setattr(stack, "KEPT", kept)
-        monkeypatch.setattr(drawn, "ADDEND_BYTES", some)
-        monkeypatch.setattr(drawn, "MORE_ADDEND_BYTES", some)
+        monkeypatch.setattr(resamples, "KEPT", kept)
+        monkeypatch.setattr(resamples, "ADDEND_BYTES", some)
+        monkeypatch.setattr(resamples, "MORE_ADDEND_BYTES", some)
         for n_jobs in (1, 3):
             assert same(compared(3, measure, n_jobs), counts)
 
@@ -272,8 +272,8 @@ def test_it_does_not_show_what_is_kept(measure, monkeypatch):
 @pytest.mark.parametrize("measure", ["ks", "kernel_ce"])
 def test_memory_does_not_grow_with_resamples(measure, monkeypatch):
     """Of many rows, each a cell by itself: peaks of 64 and of 128 resamples, where nothing is kept."""
-    monkeypatch.setattr(stack, "KEPT", 0)
-    monkeypatch.setattr(drawn, "MORE_ADDEND_BYTES", 2**21)
+    monkeypatch.setattr(resamples, "KEPT", 0)
+    monkeypatch.setattr(resamples, "MORE_ADDEND_BYTES", 2**21)
     n, random, peaks = 20_000, np.random.default_rng(1), []
     p = random.random((2, n))
     y, models = random.random(n) < p[0], dict(zip("AB", p, strict=True))

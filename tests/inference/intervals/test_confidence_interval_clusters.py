@@ -8,6 +8,7 @@ from scipy.special import ndtr
 
 import calibstat as cs
 from calibstat.inference.p_values import largest_p_value, p_value
+from calibstat.inference.problems.calibrated_clusters import fewest_events
 from calibstat.resampling import Draws, Stage, key_of
 from calibstat.resampling.row_sums import signs
 from calibstat.resampling.streams import stream, word
@@ -168,7 +169,7 @@ def test_few_events_are_counted_in_clusters():
     found = cs.confidence_interval(y, p, measure="ks", cluster=unit, n_resamples=99, rng=1)
     assert found.few_events == f"outcome 1 was observed in {np.unique(unit[y == 1]).size} of 50 clusters"
     posed = pose(y, p, "ks", {}).in_clusters(unit)
-    assert posed.residuals.fewest_events() == pytest.approx(
+    assert fewest_events(posed.table) == pytest.approx(
         0.5
     )  # clusters expected to have the event, if of one row: 50 times .01
 

@@ -98,7 +98,7 @@ def test_why_the_mean_of_ece_is_refused():
     y, p, cluster, _ = cs.generators.dirichlet((1, 1, 1)).sample(600, rng=1, clusters=100, share=0.0)
     problem = pose(y, p, "ece", {}, lens="class_wise_mean", cluster=cluster)
     clustered = problem.in_clusters(cluster)
-    moments = clustered.residuals.table.moments
+    moments = clustered.table.moments
     at_once = moments.absolute_sum_bound(moments.score(0.025).times(2.0)) / 3 / 600  # a row adds at most 2
     independent = cs.confidence_interval(y, p, measure="ece", **MEAN, **DRAWN).high
     assert min(clustered.interval.high(0.025), at_once) > 1.5 * independent

@@ -32,9 +32,9 @@ import calibstat as cs
 from calibstat.bounds.absolute_norms import AbsoluteSumInterval
 from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import SeparableMoments, Sums
+from calibstat.bounds.residual_tables import SummaryTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.inference import honest_ends, p_values
-from calibstat.residuals.summary import SummaryResiduals
 
 MORE = 1 + 1e-15
 ASKED = [
@@ -82,7 +82,7 @@ FAULTS = {  # what is changed by 1e-15: its owner, its name, and how
     "variance": (SeparableMoments, "of", part(1)),
     "third moment": (SeparableMoments, "of", part(2)),
     "score bound": (ScoreBound, "reach", whole),
-    "norm of resamples": (SummaryResiduals, "moved", whole),
+    "norm of resamples": (SummaryTable, "moved", whole),
     "theta of draws": (AbsoluteSumInterval, "directional", argument),
     "median if calibrated": (honest_ends, "quantiles", whole),
     "p-value": (p_values, "p_value", whole),

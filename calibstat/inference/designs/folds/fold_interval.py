@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from calibstat import resampling
 from calibstat.bounds.intervals import Interval, upper_quantile
 from calibstat.bounds.mean_interval import MeanInterval
+from calibstat.bounds.residual_tables import OfTheta, RowTable
 from calibstat.data.checked_rows import Data
 from calibstat.digits import settled
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
@@ -26,7 +28,6 @@ from calibstat.inference.rows_of_results import Folds
 from calibstat.measures.kinds.base import Measure, written_options
 from calibstat.output.wording import level_text
 from calibstat.resampling import Draws, centring
-from calibstat.residuals.fold_residuals import FoldResiduals
 
 TRIANGLE, MIRROR, OF_MEAN = "triangle", "mirror", "variance within folds"
 METHODS = (TRIANGLE, MIRROR)  # of an error
@@ -90,7 +91,7 @@ class FoldEnds:
 
         Statement and argument: docs/proofs.md, section 12.
         """
-        ends = HonestEnds.of(folded.drawn(), draws)
+        ends = HonestEnds.of(folded.posed(), draws)
         order, fold, unit = folded.order
         interval, table = folded.problem.interval_on_rows(order, unit)
         of = interval.norm.value if interval.norm.one_pass is None else interval.norm.one_pass.of
@@ -98,8 +99,7 @@ class FoldEnds:
         def norms(noise: np.ndarray) -> Any:
             return np.stack([of(noise), of(table.theta + noise)], axis=-1)
 
-        drawn = FoldResiduals(table, fold).noise(norms, draws)
-        noise, shifted = (upper_quantile(each, alpha / 2) for each in drawn.T)
+        noise, shifted = (upper_quantile(each, alpha / 2) for each in noise_within_folds(table, fold, norms, draws).T)
         # predictions that jump between cells with the rows left out add to the error of all rows, not to a model's
         low = ends.low(alpha) if interval.norm.cell is None else 0.0
         return cls(ends.interval.estimate, low, ends.high(alpha), noise, shifted)
@@ -113,6 +113,18 @@ class FoldEnds:
     def mirror(self) -> float:
         """The high end for learners that correct at most fully."""
         return max(self.high, self.noise, self.shifted)
+
+
+def noise_within_folds(table: RowTable, fold: np.ndarray, of: OfTheta, draws: Draws) -> np.ndarray:
+    """Return ``of(G*)`` of all resamples, along the first axis: the sums of signed residuals, divided by n.
+
+    Signs are of rows or clusters, and what they add is centred within each fold, numbered from 0; all rows of a cluster
+    have the same.
+
+    Statement and argument: docs/proofs.md, section 12.
+    """
+    column = table.cell, table.contribution / table.n
+    return resampling.sums_of_fold_signs(column, table.cells, fold, table.units, of, draws)
 
 
 def cross_validated_interval(
@@ -165,12 +177,12 @@ def _ends_of_mean(folded: Sequence[FoldedProblem], alpha: float, draws: Draws) -
         problem = each.problem
         if np.isinf(estimate := problem.canonical("confidence_interval").statistic()):
             return (np.inf,) * 3
-        interval: Interval = each.drawn().honest()[0]
+        interval: Interval = each.posed().honest()
         need_events(interval, problem.data.rarest(each.unit), problem)
         assert isinstance(interval, MeanInterval)
         variance = variance_within(problem.losses().loss, each.fold, each.unit) * interval.n
         interval = replace(interval, variance=variance)
-        ends.append((estimate, interval.low(lambda: np.empty(0), alpha / 2), interval.high(alpha / 2)))
+        ends.append((estimate, interval.low(alpha / 2), interval.high(alpha / 2)))
     return tuple(map(float, np.mean(ends, axis=0)))  # type: ignore[return-value]
 
 

@@ -16,7 +16,7 @@ from calibstat.data.folds_of_rows import are_stratified
 from calibstat.inference.honest_ends import NoInterval
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.pose import problem_of
-from calibstat.inference.problems.problem import Drawn
+from calibstat.inference.problems.problem import Posed
 from calibstat.inference.rows_of_results import Folds
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
@@ -73,7 +73,7 @@ class FoldedProblem:
             part = None if unit is None else np.unique(unit[fold == k], return_inverse=True)[1]
             yield replace(self.problem, data=replace(self.problem.data, rows=rows, summary=None)), part
 
-    def drawn(self) -> Drawn:
+    def posed(self) -> Posed:
         """Return the problem in canonical order, or its rows in clusters, of which an honest interval is known."""
         if self.unit is None:
             return self.problem.canonical("confidence_interval")

@@ -15,7 +15,7 @@ from calibstat.bounds.residual_tables import TableOfRows
 from calibstat.digits import settled
 from calibstat.inference.comparing.differences import ComparedModels, Pairs, Way, pairs_of, same_order
 from calibstat.inference.comparing.ends import ByDraws, ByEnds
-from calibstat.inference.comparing.seminorm_difference import drawn_together
+from calibstat.inference.comparing.seminorm_difference import resampled_together
 from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.designs.judged.design_check import design_note, design_p_value
 from calibstat.inference.designs.judged.judged_in_order import JudgedRows, judged_models, rows_with_judge
@@ -78,7 +78,7 @@ class JudgedModels(SeveralModels):
         if problems[0].is_mean:
             return ByRectifiedLosses.of(problems, self.rows)
         models = [_on_all_rows(*each) for each in zip(problems, self.rows, strict=True)]
-        return ByDraws(drawn_together(models, compared.draws, Stage.COMPARE), compared.draws)
+        return ByDraws(resampled_together(models, compared.draws, Stage.COMPARE), compared.draws)
 
     def described(self, compared: ComparedModels, n: tuple[int, ...], how: HowToCompare) -> Rows:
         draws = compared.draws

@@ -141,4 +141,4 @@ class RectifiedLosses:
     def ends(self, alpha: float, draws: Draws) -> tuple[float, float, float | None]:
         """Return the ends, which need no draws and no median of a calibrated model."""
         interval = self.interval
-        return interval.low(lambda: self.contribution, alpha / 2), interval.high(alpha / 2), None
+        return interval.low(alpha / 2), interval.high(alpha / 2), None

@@ -11,7 +11,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.norms import Norm
-from calibstat.bounds.rectified_table import RectifiedTable
+from calibstat.bounds.rectified_table import RectifiedTable, blocks
 from calibstat.bounds.residual_tables import RowTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.sample import sample_of_rows
@@ -19,12 +19,11 @@ from calibstat.inference.designs.judged.guess import FEWEST_EVENTS, fewest_event
 from calibstat.inference.designs.judged.judged_in_order import JudgedRows
 from calibstat.inference.honest_ends import HonestEnds, exceeds
 from calibstat.inference.problems.binary_problem import BinaryProblem
+from calibstat.inference.problems.calibrated_clusters import INDEPENDENT, SHARED, SIGNS
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
 from calibstat.resampling import Draws, Stage
-from calibstat.residuals.rectified import RectifiedResiduals, blocks, norms
-from calibstat.residuals.rows import INDEPENDENT, SHARED, SIGNS, RowResiduals
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +36,15 @@ class RectifiedRows:
         The rows.
     interval : SeminormInterval
         The honest interval.
-    residuals : RectifiedResiduals
-        The table, which draws itself.
+    table : RectifiedTable
+        Its table.
     cell : ndarray, shape (n,)
         The cell of each row.
     """
 
     rows: JudgedRows
     interval: SeminormInterval
-    residuals: RectifiedResiduals
+    table: RectifiedTable
     cell: np.ndarray
 
     @classmethod
@@ -55,7 +54,7 @@ class RectifiedRows:
         table = rectified_table(rows, cell, cells)
         interval = fixed.interval_on(table, norm)
         interval.check()
-        return cls(rows, interval, RectifiedResiduals(table), cell)
+        return cls(rows, interval, table, cell)
 
     @property
     def n(self) -> int:
@@ -75,7 +74,7 @@ class RectifiedRows:
     @property
     def cells(self) -> int:
         """Number of cells."""
-        return self.residuals.table.cells
+        return self.table.cells
 
     def statistic(self) -> float:
         """Return the norm."""
@@ -87,9 +86,9 @@ class RectifiedRows:
         low, high = ends.low(alpha), ends.high(alpha)
         return low, high, ends.median if ends.known == high or exceeds(self.estimate, high) else None
 
-    def honest(self) -> tuple[Interval, RectifiedResiduals]:
-        """Return the honest interval, and what its resamples are drawn from."""
-        return self.interval, self.residuals
+    def honest(self) -> Interval:
+        """Return the honest interval."""
+        return self.interval
 
     def draw_labels(self, draws: Draws) -> np.ndarray:
         """Return the norm of every resample if calibrated, with labels drawn row by row.
@@ -99,7 +98,7 @@ class RectifiedRows:
 
         Statement and argument: docs/proofs.md, section 16.
         """
-        return self._drawn(draws, self.rows.guess.calibrated, np.arange(self.rows.labels), Stage.LABELS)
+        return self._relabelled(draws, self.rows.guess.calibrated, np.arange(self.rows.labels), Stage.LABELS)
 
     def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Return the norm if calibrated by each way to draw it: of clusters the largest p-value counts."""
@@ -107,26 +106,27 @@ class RectifiedRows:
         unit = self.rows.unit
         if unit is None:
             return {INDEPENDENT: independent}
-        (whole,) = self.residuals.table.samples
-        null = {SIGNS: RowResiduals(whole).signed(self._norms, draws), INDEPENDENT: independent}
+        (whole,) = self.table.samples
+        null = {SIGNS: whole.signed(self._norms, draws), INDEPENDENT: independent}
         rows = self.rows
         if fewest_events(rows.outcome, rows.prediction, rows.labelled, unit) < FEWEST_EVENTS:
             shared = np.unique(unit[rows.labelled], return_inverse=True)[1]
-            null[SHARED] = self._drawn(draws, rows.prediction, shared, Stage.SHARED)
+            null[SHARED] = self._relabelled(draws, rows.prediction, shared, Stage.SHARED)
         return null
 
     def draw_pairs(self, draws: Draws) -> np.ndarray:
         """Return the norm of every resample of rows or clusters."""
-        return self.residuals.resampled(self._norms, draws)
+        return self.table.resampled(self._norms, draws)
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
         """Raise, as no interval of rectified residuals leaves out rows."""
         raise NotImplementedError("no statistics without one row are known")
 
     def _norms(self, theta: np.ndarray) -> np.ndarray:
-        return norms(self.interval.norm, theta)
+        norm = self.interval.norm
+        return np.asarray(norm.value(theta) if norm.one_pass is None else norm.one_pass.of(theta))
 
-    def _drawn(self, draws: Draws, chance: np.ndarray, unit: np.ndarray, stage: int) -> np.ndarray:
+    def _relabelled(self, draws: Draws, chance: np.ndarray, unit: np.ndarray, stage: int) -> np.ndarray:
         """Draw labels of labelled rows with these chances, alike in a unit, and signs of what the judge adds."""
         rows, chosen = self.rows, self.rows.labelled
         added, weight = rows.rho * (chance - rows.prediction), rows.scale[chosen]

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from row_strategies import PREDICTION
 
 import calibstat as cs
-from calibstat.inference.designs.folds.fold_interval import FoldEnds, variance_within
+from calibstat.bounds.residual_tables import LabelledRows, RowTable
+from calibstat.inference.designs.folds.fold_interval import FoldEnds, noise_within_folds, variance_within
 from calibstat.inference.designs.folds.folded_problem import folded_problems
 from calibstat.inference.honest_ends import TooFewEvents
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stage, sums_of_fold_signs
 from calibstat.resampling.row_sums import signs
 
 Y, P = cs.generators.shift(0.4).sample(150, rng=1)
@@ -268,3 +269,12 @@ def test_order_of_rows_does_not_matter():
     order = np.random.default_rng(1).permutation(150)
     found = cs.confidence_interval(Y[order], P[order], folds=FOLD[order], rng=1)
     assert found.to_dict() == cs.confidence_interval(Y, P, folds=FOLD, rng=1).to_dict()
+
+
+def test_noise_is_of_residuals_at_distinct_predictions():
+    y, p = np.array([0, 1, 1, 0, 1, 0.0]), np.array([0.2, 0.2, 0.5, 0.5, 0.9, 0.9])
+    fold, draws = np.array([0, 1, 0, 1, 0, 1]), Draws.of(2, 65)
+    table = RowTable.of_rows(LabelledRows(y, p), cs.Sample.from_rows(y, p), None)
+    noise = noise_within_folds(table, fold, lambda theta: theta, draws)
+    by_row = sums_of_fold_signs((np.arange(6), y - p), 6, fold, np.arange(6), lambda sums: sums, draws)
+    assert noise == pytest.approx(by_row.reshape(65, 3, 2).sum(axis=2) / 6, abs=1e-15)

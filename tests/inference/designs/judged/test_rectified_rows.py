@@ -7,9 +7,9 @@ from judged_by import judged_by
 import calibstat as cs
 from calibstat.inference.designs.judged.rectified_interval import norm_problem
 from calibstat.inference.designs.judged.rectified_rows import RectifiedRows
+from calibstat.inference.problems.calibrated_clusters import INDEPENDENT, SHARED, SIGNS
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws
-from calibstat.residuals.rows import INDEPENDENT, SHARED, SIGNS
 from calibstat.study import most_rejections
 
 
@@ -31,7 +31,7 @@ def test_draws_spread_as_labels_and_guesses_do(more):
     """In one bin the statistic is the absolute mean x: E x**2 is the model's variance, over n**2; 5 standard errors."""
     of = posed(*data(1), **more)
     drawn = of.draw_labels(Draws.of(1, 4000))
-    expected = of.residuals.table.model.sum() / 100**2
+    expected = of.table.model.sum() / 100**2
     assert (drawn**2).mean() == pytest.approx(expected, rel=5 * 2**0.5 / 4000**0.5)
 
 
@@ -41,7 +41,7 @@ def test_draws_spread_as_the_estimate_does_between_data_sets():
     for seed in range(300):
         of = posed(*data(seed))
         squares.append(of.statistic() ** 2)
-        said.append(of.residuals.table.model.sum() / 100**2)
+        said.append(of.table.model.sum() / 100**2)
     assert np.mean(squares) == pytest.approx(np.mean(said), rel=0.29)
     of_labels = 0.1675 / 100  # the planted fault: without the judge, the mean p (1 - p) over m
     assert np.mean(squares) < 0.71 * of_labels
@@ -64,7 +64,7 @@ def test_clusters_are_drawn_in_several_ways():
     of = posed(y, p, f, cluster=cluster)
     drawn = of.null_draws(Draws.of(1, 200))
     assert set(drawn) == {SIGNS, INDEPENDENT}
-    assert of.residuals.table.units_are_rows is False
+    assert of.table.units_are_rows is False
     together = np.where(np.nan_to_num(y) == 1, 0, np.arange(600))  # all events in one cluster
     few = posed(y, p, f, cluster=together)
     assert not few.rows.guess.is_used
@@ -77,8 +77,8 @@ def test_other_rows_of_a_cluster_take_the_place_of_its_noise():
     p = np.repeat(random.random(120), 5)
     truth = np.repeat((random.random(120) < p[::5]) * 1.0, 5)
     y = np.where(np.arange(600) % 5 == 0, truth, np.nan)
-    named = posed(y, p, truth, cluster=np.repeat(np.arange(120), 5)).residuals.table
-    unnamed = posed(y, p, truth).residuals.table
+    named = posed(y, p, truth, cluster=np.repeat(np.arange(120), 5)).table
+    unnamed = posed(y, p, truth).table
     spread = [float(np.sqrt(each.moments.of(np.ones(1)).variance)) / each.n for each in (named, unnamed)]
     alone = np.std((truth - p)[::5]) / 120**0.5
     assert spread[0] == pytest.approx(alone, rel=0.2)

@@ -1,4 +1,6 @@
-"""Residuals of rows that are drawn, signed and relabelled, against plain loops over the words of the draws."""
+"""Rows that are drawn, signed and relabelled, against plain loops over the words of the draws."""
+
+from functools import partial
 
 import numpy as np
 import pytest
@@ -7,8 +9,8 @@ from row_examples import KEY, drawn_units, labels_of, signs_of
 
 import calibstat as cs
 from calibstat.bounds.residual_tables import LabelledRows, RowTable
+from calibstat.inference.problems.calibrated_clusters import independent_labels, null_draws
 from calibstat.resampling import Draws, Stage
-from calibstat.residuals.rows import RowResiduals
 
 N = 30
 DRAWS = Draws(KEY, 8)
@@ -20,18 +22,18 @@ CASES = {
 }
 
 
-def residuals(weighted, unit):
+def table_of(weighted, unit):
     random = np.random.default_rng(2)
     p = random.random(N).round(1)
     y, weight = (random.random(N) < p).astype(float), random.lognormal(0, 1, N) if weighted else None
     sample = cs.Sample.from_rows(y, p)
     cell = np.minimum((sample.value * 3).astype(np.int64), 2)
-    return RowResiduals(RowTable.of_rows(LabelledRows(y, p, weight), sample, cell, unit))
+    return RowTable.of_rows(LabelledRows(y, p, weight), sample, cell, unit)
 
 
 @pytest.fixture(params=CASES)
-def found(request):
-    return residuals(*CASES[request.param])
+def table(request):
+    return table_of(*CASES[request.param])
 
 
 def weight_of(table):
@@ -45,10 +47,9 @@ def summed(table, contribution):
     return theta
 
 
-def test_resamples(found):
+def test_resamples(table):
     """Whole units with replacement; sums are divided by the drawn rows, or by their weights."""
-    table = found.table
-    drawn, weight = found.resampled(np.copy, DRAWS), weight_of(table)
+    drawn, weight = table.resampled(np.copy, DRAWS), weight_of(table)
     for r in range(DRAWS.n):
         times = np.zeros(N)
         for unit in drawn_units(r, table.units.max() + 1, Stage.ROWS):
@@ -57,30 +58,28 @@ def test_resamples(found):
         assert drawn[r] == pytest.approx(theta, abs=1e-12)
 
 
-def test_other_stages_draw_other_rows(found):
-    assert not np.array_equal(found.resampled(np.copy, DRAWS), found.resampled(np.copy, DRAWS, Stage.COMPARE))
+def test_other_stages_draw_other_rows(table):
+    assert not np.array_equal(table.resampled(np.copy, DRAWS), table.resampled(np.copy, DRAWS, Stage.COMPARE))
 
 
-def test_relabelled_rows_are_independent(found):
-    table = found.table
-    drawn, weight = found.relabelled(np.copy, DRAWS), weight_of(table)
+def test_relabelled_rows_are_independent(table):
+    drawn, weight = independent_labels(table, np.copy, DRAWS), weight_of(table)
     for r in range(DRAWS.n):
         label = labels_of(r, table.prediction, np.arange(N), Stage.LABELS)
         theta = summed(table, weight * (label - table.prediction)) / weight.sum()
         assert drawn[r] == pytest.approx(theta, abs=1e-12)
 
 
-def test_signs_are_of_units(found):
-    table = found.table
-    drawn, weight = found.signed(np.copy, DRAWS), weight_of(table)
+def test_signs_are_of_units(table):
+    drawn, weight = table.signed(np.copy, DRAWS), weight_of(table)
     for r in range(DRAWS.n):
         theta = summed(table, signs_of(r, table.units, Stage.SIGNS) * weight * table.residual) / weight.sum()
         assert drawn[r] == pytest.approx(theta, abs=1e-12)
 
 
-def test_threads_do_not_show(found):
+def test_threads_do_not_show(table):
     many = Draws(KEY, 50)
-    for draw in (found.resampled, found.relabelled, found.signed):
+    for draw in (table.resampled, partial(independent_labels, table), table.signed):
         assert np.array_equal(draw(np.copy, many), draw(np.copy, Draws(KEY, 50, 3)))
 
 
@@ -109,36 +108,36 @@ NAMES = ["signs of clusters", "independent labels", "labels that clusters share"
     ids=["many events", "few events", "few by square"],
 )
 def test_by_which_ways_calibrated_clusters_are_drawn(chance, unit, names):
-    drawn = clustered(chance, unit)
-    found = drawn.residuals.null_draws(drawn.of, Draws(KEY, 5))
+    posed = clustered(chance, unit)
+    found = null_draws(posed.table, posed.of, Draws(KEY, 5))
     assert list(found) == names
-    table = drawn.residuals.table
+    table = posed.table
     for r in range(5):
         signs = signs_of(r, table.units, Stage.SIGNS)
         signed = np.bincount(table.cell, signs * table.residual, table.cells) / unit.size
-        assert found[NAMES[0]][r] == pytest.approx(drawn.of(signed), abs=1e-12)
+        assert found[NAMES[0]][r] == pytest.approx(posed.of(signed), abs=1e-12)
         label = labels_of(r, table.prediction, np.arange(unit.size), Stage.LABELS)
         alone = np.bincount(table.cell, label - table.prediction, table.cells) / unit.size
-        assert found[NAMES[1]][r] == pytest.approx(drawn.of(alone), abs=1e-12)
+        assert found[NAMES[1]][r] == pytest.approx(posed.of(alone), abs=1e-12)
         label = labels_of(r, table.prediction, table.units, Stage.SHARED)
         shared = np.bincount(table.cell, label - table.prediction, table.cells) / unit.size
         if unit is EQUAL and len(names) == 3:
-            assert found[NAMES[2]][r] == pytest.approx(drawn.of(shared), abs=1e-12)
+            assert found[NAMES[2]][r] == pytest.approx(posed.of(shared), abs=1e-12)
         if unit is UNEQUAL:  # brought to the spread of the data, which is another
-            assert found[NAMES[2]][r] != pytest.approx(drawn.of(shared), rel=1e-3)
+            assert found[NAMES[2]][r] != pytest.approx(posed.of(shared), rel=1e-3)
 
 
 @pytest.mark.parametrize("chance", [0.5, 0.01])
 def test_the_test_and_the_interval_draw_the_same(chance):
     """The largest p-value of all ways is that of the test, and decides whether a low end is above 0."""
-    drawn = clustered(chance, EQUAL)
+    posed = clustered(chance, EQUAL)
     y, p = (np.arange(600) % 2).astype(int), np.full(600, chance)
     asked = {"measure": "ks", "cluster": EQUAL, "n_resamples": 99, "rng": 4}
-    null = drawn.null_draws(Draws.of(4, 99))
-    pvalue = {name: (1 + np.sum(each >= drawn.statistic() - 1e-12)) / 100 for name, each in null.items()}
+    null = posed.null_draws(Draws.of(4, 99))
+    pvalue = {name: (1 + np.sum(each >= posed.statistic() - 1e-12)) / 100 for name, each in null.items()}
     test = cs.calibration_test(y, p, **asked)
     worst = max(pvalue, key=pvalue.get)
     assert test.pvalue == pytest.approx(pvalue[worst])
     assert np.array_equal(test.null_distribution, null[worst])
-    assert drawn.draw_labels(Draws.of(4, 99)).tolist() == null["independent labels"].tolist()
+    assert posed.draw_labels(Draws.of(4, 99)).tolist() == null["independent labels"].tolist()
     assert (cs.confidence_interval(y, p, **asked).low > 0) == (test.pvalue <= 0.025)

@@ -5,8 +5,8 @@ from row_examples import KEY, drawn_units
 
 import calibstat as cs
 from calibstat.bounds.residual_tables import LabelledRows, RowTable
+from calibstat.inference.comparing.resamples import resamples_of
 from calibstat.resampling import Draws, Stage
-from calibstat.residuals.stack import Stack
 
 N = 30
 DRAWS = Draws(KEY, 8)
@@ -30,19 +30,24 @@ UNEQUAL = np.append(np.arange(N - 2) // 4, [7, 8])  # clusters of 4, 1 and 1 row
 CASES = {"rows": (), "weights": (True,), "clusters": (False, UNEQUAL), "both": (True, UNEQUAL)}
 
 
-def stack_of(case):
-    return Stack(tables(*CASES[case]), DRAWS, Stage.COMPARE)
+def tables_of(case):
+    return tables(*CASES[case])
 
 
-def times_drawn(stack):
+def resampled(tables, of=np.copy, draws=DRAWS):
+    """A function of the sums of each table, of all resamples, and these, which the tables share."""
+    return resamples_of(tables, [of] * len(tables), draws, Stage.COMPARE)
+
+
+def times_drawn(table):
     """How often each row is drawn in each resample."""
-    times, units = np.zeros((stack.draws.n, stack.rows.n_rows)), stack.rows.units
-    for r in range(stack.draws.n):
-        for unit in drawn_units(r, units.max() + 1, stack.stage):
-            times[r, units == unit] += 1
+    times = np.zeros((DRAWS.n, table.n_rows))
+    for r in range(DRAWS.n):
+        for unit in drawn_units(r, table.units.max() + 1, Stage.COMPARE):
+            times[r, table.units == unit] += 1
     return times
 
 
-def weighted(stack):
-    weight = stack.rows.sample_weight
-    return times_drawn(stack) * (1 if weight is None else weight)
+def weighted(table):
+    weight = table.sample_weight
+    return times_drawn(table) * (1 if weight is None else weight)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.cell_sums import cell_sums, vector_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -17,7 +16,7 @@ from calibstat.measures.kinds.binary_kinds import Binned, Statistic
 from calibstat.measures.kinds.multiclass_kinds import VectorBinned
 from calibstat.resampling.draw import driver_of
 from calibstat.resampling.schemes import Draws, Labels, OfRows, RowLabels
-from calibstat.resampling.sources import ClassSamples, InOnePass, Source, in_cells
+from calibstat.resampling.sources import ClassCells, ClassSamples, InOnePass, Source, in_cells
 
 Resampler = Callable[[Draws], np.ndarray]
 
@@ -81,17 +80,17 @@ def _of_vectors(
     if not isinstance(scheme, Labels):
         cell = None if binned is None or binned.refits_cells else binned.cells(prob)
 
-        def of_drawn_rows(rows: np.ndarray, label: np.ndarray) -> float:
+        def of_rows(rows: np.ndarray, label: np.ndarray) -> float:
             if binned is None or cell is None:
                 return measure.evaluate(prob[rows], label)
             return float(binned.reduce(*vector_sums(cell[rows], prob[rows], label)))
 
-        return predictions, of_drawn_rows
+        return predictions, of_rows
     if binned is None:
         return predictions, measure.of_labels(prob)
     cell = binned.cells(prob)
     count, _, value = vector_sums(cell, prob, predictions.label)
-    source = ClassSums(predictions, cell[:, None] * predictions.n_classes, 1, value.size)
+    source = ClassCells(predictions, cell[:, None] * predictions.n_classes, 1, value.size)
 
     def of_residual(residual: np.ndarray) -> np.ndarray:
         return np.asarray(binned.reduce(count[None], residual, value[None]))
@@ -103,16 +102,16 @@ def _of_weighted(
     measure: MulticlassMeasure, predictions: Predictions, scheme: OfRows, weight: np.ndarray
 ) -> tuple[Source, Callable[..., Any]]:
     """Return the source and the statistic of a multiclass measure of rows with weights, which are held fixed."""
-    prob, is_drawn = predictions.prob, not isinstance(scheme, Labels)
-    kept = isinstance(measure, VectorBinned) and not (is_drawn and measure.refits_cells)
+    prob, draws_rows = predictions.prob, not isinstance(scheme, Labels)
+    kept = isinstance(measure, VectorBinned) and not (draws_rows and measure.refits_cells)
     cell = measure.cells(prob) if isinstance(measure, VectorBinned) and kept else None
 
-    def of_drawn_rows(rows: slice | np.ndarray, label: np.ndarray) -> float:
+    def of_rows(rows: slice | np.ndarray, label: np.ndarray) -> float:
         return measure.weighted(prob[rows], label, weight[rows], None if cell is None else cell[rows])
 
-    if is_drawn:
-        return predictions, of_drawn_rows
-    return predictions, lambda labels: np.array([of_drawn_rows(slice(None), label) for label in labels])
+    if draws_rows:
+        return predictions, of_rows
+    return predictions, lambda labels: np.array([of_rows(slice(None), label) for label in labels])
 
 
 def _of_classes(
@@ -121,7 +120,7 @@ def _of_classes(
     """Return the source and the statistic of a binary measure of each class."""
     if isinstance(measure, Binned) and isinstance(scheme, Labels) and weight is None:
         index, count, value = measure.class_cells(predictions)
-        source = ClassSums(predictions, index, value.shape[1], value.size)
+        source = ClassCells(predictions, index, value.shape[1], value.size)
         return source, _of_observed(measure.of_residual(count, value), predictions.n, value)
 
     def of_class(value: np.ndarray, count: np.ndarray) -> Callable[..., float]:

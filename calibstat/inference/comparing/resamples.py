@@ -1,24 +1,23 @@
-"""Resamples of tables that are kept, so that linear functions of their sums need no other draw."""
+"""Resamples of tables of the same rows that are kept: linear functions of their sums need no other draw."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat import resampling
-from calibstat.bounds.residual_tables import TableOfRows
-from calibstat.resampling import Column, UnitCounts
+from calibstat.bounds.residual_tables import SUM_BYTES, OfTheta, TableOfRows, of_same_draws
+from calibstat.resampling import Draws, UnitCounts
+from calibstat.resampling.threads import chunks, in_threads
 
-SUM_BYTES = 2**20  # of the sums of some resamples, which stay in the second-level cache
+KEPT = 2**24  # bytes up to which the sums of all resamples are kept, or else the counts
 ADDEND_BYTES, MORE_ADDEND_BYTES = 2**22, 3 * 2**23  # added up in one pass if counts are kept, and if drawn again
-FEW_COLUMNS, COLUMN_BYTES = 4, 2**23  # columns, or bytes, up to which columns are kept; else they are made again
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn(ABC):
+class Resamples(ABC):
     """Resamples of the units of some tables of the same rows.
 
     Attributes
@@ -56,7 +55,7 @@ class Drawn(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnSums(Drawn):
+class SumsOfResamples(Resamples):
     """By the sums of each table, of shape (B, cells), where cells are few."""
 
     theta: Sequence[np.ndarray]
@@ -79,7 +78,7 @@ class DrawnSums(Drawn):
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnCounts(Drawn):
+class CountsOfResamples(Resamples):
     """By how often each unit is drawn."""
 
     counts: UnitCounts
@@ -87,7 +86,7 @@ class DrawnCounts(Drawn):
     def first(self, m: int, n: int) -> Iterator[np.ndarray]:
         table = self.tables[m]
         for counts in self.counts.in_blocks(lambda counts: counts, n):
-            for some in thetas(table, columns_of(table), counts, sizes(table, counts)):
+            for some in table.thetas(table.kept_columns(), counts, table.sizes(counts)):
                 yield from some
 
     def covariances(self, numbers: np.ndarray) -> Callable[[int, int], np.ndarray]:
@@ -121,27 +120,23 @@ def _centred(numbers: np.ndarray) -> np.ndarray:
     return (numbers - numbers.mean(axis=-1, keepdims=True)) / numbers.shape[-1]
 
 
-def sizes(table: TableOfRows, counts: np.ndarray) -> np.ndarray:
-    """Return the number of rows of each resample, or the sum of their weights."""
-    if table.unit is None and table.sample_weight is None:
-        return np.full(len(counts), table.n)
-    return resampling.drawn_products(counts, table.size[None])[:, 0]
+def resamples_of(
+    tables: Sequence[TableOfRows], of: Sequence[OfTheta], draws: Draws, stage: int
+) -> tuple[list[np.ndarray], Resamples]:
+    """Return of each table its function of its sums, of all resamples, and the resamples, the same for all tables.
+
+    They are held by their sums if these are few, else by how often each unit is drawn.
+    """
+    cells, units = [table.theta.size for table in tables], tables[0].size.size
+    if 8 * sum(cells) * draws.n > KEPT:
+        counts = UnitCounts(units, draws, stage, KEPT)
+        size, values = of_same_draws(tables, of, counts)
+        return values, CountsOfResamples(tables, size, counts)
+    size, theta = of_same_draws(tables, [lambda theta: theta] * len(cells), UnitCounts(units, draws, stage))
+    values = [_of_sums(*each, draws.n_jobs) for each in zip(of, theta, strict=True)]
+    return values, SumsOfResamples(tables, size, theta)
 
 
-def columns_of(table: TableOfRows) -> Callable[[], Iterable[Column]]:
-    """Return a function that returns all columns, which are made again each time if they are too many to be kept."""
-    if table.columns > FEW_COLUMNS and 16 * table.columns * table.n_rows > COLUMN_BYTES:
-        return lambda: map(table.column, range(table.columns))
-    kept = [table.column(k) for k in range(table.columns)]
-    return lambda: kept
-
-
-def thetas(
-    table: TableOfRows, columns: Callable[[], Iterable[Column]], counts: np.ndarray, size: np.ndarray
-) -> Iterator[np.ndarray]:
-    """Yield theta of some resamples after the other, of shape (resamples, cells), from counts of their units."""
-    some = max(SUM_BYTES // (8 * table.theta.size), 1)
-    for first in range(0, len(counts), some):
-        part = slice(first, first + some)
-        times = counts[part] if table.unit is None else counts[part, table.unit]
-        yield resampling.drawn_sums(times, columns(), table.theta.size) / size[part, None]
+def _of_sums(of: OfTheta, theta: np.ndarray, n_jobs: int) -> np.ndarray:
+    pieces = chunks(len(theta), n_jobs, SUM_BYTES // (8 * theta.shape[1]))
+    return np.concatenate(in_threads(lambda a, b: of(theta[a:b]), pieces, n_jobs))

@@ -1,4 +1,4 @@
-"""Residuals of all classes of rows, relabelled in clusters, against a plain loop over the words of the draws."""
+"""Tables of all classes of rows, relabelled in clusters, against a plain loop over the words of the draws."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,16 @@ from row_examples import KEY
 import calibstat as cs
 from calibstat.bounds.joined_table import JoinedTable
 from calibstat.bounds.residual_tables import LabelledRows, RowTable
+from calibstat.inference.problems.calibrated_clusters import (
+    FEW_EVENTS,
+    SHARED,
+    fewest_events,
+    independent_labels,
+    null_draws,
+    shared_labels,
+)
 from calibstat.resampling import Draws, Stage
 from calibstat.resampling.streams import stream, word
-from calibstat.residuals.rows import FEW_EVENTS, SHARED, ClassRowResiduals, RowResiduals
 
 N = 24
 DRAWS = Draws(KEY, 8)
@@ -21,12 +28,12 @@ WEIGHT = RANDOM.lognormal(0, 1, N)
 CELLS = RANDOM.integers(0, 2, (3, N))
 
 
-def residuals(weight=None, unit=UNIT):
+def table_of(weight=None, unit=UNIT):
     parts = [
         RowTable(CELLS[k], (k == LABEL) - PROB[:, k], PROB[:, k], cells=2, sample_weight=weight, unit=unit)
         for k in range(3)
     ]
-    return ClassRowResiduals(JoinedTable(parts))
+    return JoinedTable(parts)
 
 
 def class_of(uniform, prob):
@@ -42,10 +49,10 @@ def class_of(uniform, prob):
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["rows", "weights"])
 @pytest.mark.parametrize("shared", [False, True])
 def test_classes_are_drawn_once_for_all_events(weight, shared):
-    found, each = residuals(weight), np.ones(N) if weight is None else weight
+    table, each = table_of(weight), np.ones(N) if weight is None else weight
     stage, unit = (Stage.SHARED, UNIT) if shared else (Stage.LABELS, np.arange(N))
     cells = np.concatenate(CELLS) + np.repeat([0, 2, 4], N)
-    drawn = found.shared_labels(cells, 6, np.copy, DRAWS) if shared else found.relabelled(np.copy, DRAWS)
+    drawn = shared_labels(table, cells, 6, np.copy, DRAWS) if shared else independent_labels(table, np.copy, DRAWS)
     for r in range(DRAWS.n):
         start = np.uint64(stream(KEY, stage, r))
         theta = np.zeros(6)
@@ -57,18 +64,18 @@ def test_classes_are_drawn_once_for_all_events(weight, shared):
 
 
 def test_signs_are_of_all_events_together():
-    found = residuals(WEIGHT)
-    drawn = found.signed(np.copy, DRAWS)
+    table = table_of(WEIGHT)
+    drawn = table.signed(np.copy, DRAWS)
     assert np.allclose(drawn[:, ::2].sum(axis=1) + drawn[:, 1::2].sum(axis=1), 0)  # residuals of a row add up to 0
-    one = RowResiduals(found.events[0]).signed(np.copy, DRAWS)
+    one = table.events[0].signed(np.copy, DRAWS)
     assert drawn[:, :2] == pytest.approx(one)
 
 
 def test_few_clusters_of_one_class_are_few():
-    few = [RowResiduals(event).fewest_events() for event in residuals().events]
-    assert residuals().fewest_events() == min(few)
+    few = [fewest_events(event) for event in table_of().events]
+    assert fewest_events(table_of()) == min(few)
     assert min(few) < FEW_EVENTS
-    assert SHARED in residuals().null_draws(lambda theta: np.abs(theta).sum(axis=-1), DRAWS)
+    assert SHARED in null_draws(table_of(), lambda theta: np.abs(theta).sum(axis=-1), DRAWS)
 
 
 def test_two_classes_are_one_event():
@@ -79,7 +86,7 @@ def test_two_classes_are_one_event():
     for outcome, prediction in ((1 - y, 1 - p), (y, p)):
         sample = cs.Sample.from_rows(outcome, prediction)
         tables.append(RowTable.of_rows(LabelledRows(outcome, prediction), sample, None, unit))
-    both = ClassRowResiduals(JoinedTable(tables)).null_draws(lambda theta: np.abs(theta).sum(axis=-1) / 2, DRAWS)
-    one = RowResiduals(tables[1]).null_draws(lambda theta: np.abs(theta).sum(axis=-1), DRAWS)
+    both = null_draws(JoinedTable(tables), lambda theta: np.abs(theta).sum(axis=-1) / 2, DRAWS)
+    one = null_draws(tables[1], lambda theta: np.abs(theta).sum(axis=-1), DRAWS)
     assert both.keys() == one.keys()
     assert both["signs of clusters"] == pytest.approx(one["signs of clusters"])

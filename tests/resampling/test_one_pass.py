@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.measures.kinds.one_pass import SumsInCells, WeightedSum, share
+from calibstat.resampling.one_pass import SumsInCells, WeightedSum, share
 
 VALUE, COUNT = np.array([0.0, 0.25, 0.5, 1.0]), np.array([1.0, 2.0, 1.0, 1.0])
 POSITIVES = np.array([[0, 2, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1]], float)

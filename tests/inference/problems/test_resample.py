@@ -8,18 +8,17 @@ from binary_draws import FALSE_ALARM, KEY, SCHEMES, names, poisson_binomial
 from scipy import stats
 
 import calibstat as cs
-from calibstat.bounds.unit_sums import ClassSums
+from calibstat.inference.problems.resample import resample, resampler
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import (
     CellSums,
+    ClassCells,
     ClassSamples,
     Draws,
     Labels,
     binary_cells,
     binary_labels,
     draw,
-    resample,
-    resampler,
 )
 
 
@@ -148,7 +147,7 @@ def test_labels_of_an_alternative_of_classes():
     of_truth = Labels(np.eye(3)[[2, 0, 1]])
     draws = Draws(KEY, 7)
     assert np.array_equal(draw(predictions, of_truth, np.copy, draws, 1), np.tile([2, 0, 1], (7, 1)))
-    sums = ClassSums(predictions, np.arange(3)[:, None] * 3, 1, 9)
+    sums = ClassCells(predictions, np.arange(3)[:, None] * 3, 1, 9)
     assert np.array_equal(draw(sums, of_truth, np.copy, draws, 1)[0].reshape(3, 3), np.eye(3)[[2, 0, 1]])
     of_classes = draw(ClassSamples(predictions), of_truth, lambda v, c: lambda v, c, a: a @ v, draws, 1)
     assert np.array_equal(of_classes, np.tile([0.5, 0.25, 0.25], (7, 1)))  # one row of each class

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from class_draws import KEY, draws, example, names, slow_draw
 
+from calibstat.inference.problems.resample import resample
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.resampling import Consistency, Draws, Labels, Pairs, resample, threads
+from calibstat.resampling import Consistency, Draws, Labels, Pairs, threads
 
 VECTORS = {
     "canonical_ce": {"min_size": 15},

@@ -1,1 +1,0 @@
-"""Draws of tables of residuals: units with replacement, and labels given the predictions."""
