@@ -264,7 +264,7 @@ def _by_measure(rows: Data, measure: Measure, margin: float, level: float, asked
     if measure.honest == "mean":
         raise ValueError(f"expected a measure of calibration error, found {measure.name!r}, a mean loss")
     problem = problem_of(rows, measure)
-    problem.data.one_event("equivalence_test")
+    problem.view.one_event("equivalence_test")
     interval = confidence_interval(rows, measure=measure, confidence_level=1 - 2 * level, **asked)
     ends = independent(rows).honest_ends(problem, Draws.of(asked["rng"], interval.n_resamples, asked["n_jobs"]))
     claimed = interval.high <= margin

@@ -234,20 +234,20 @@ def sharpness(
 def _parts(view: View, phi: Bregman, clip: float | None) -> Parts:
     """Return what a diagram is made of: of one event, or of several classes jointly."""
 
-    def binary(data: BinaryView) -> Parts:
-        sample = data.sample
-        predicted = phi.inside(sample.value, clip, data.row_predictions)
-        return sample, predicted, _of_outcomes(sample, predicted, phi), data.lens
+    def binary(view: BinaryView) -> Parts:
+        sample = view.sample
+        predicted = phi.inside(sample.value, clip, view.row_predictions)
+        return sample, predicted, _of_outcomes(sample, predicted, phi), view.lens
 
-    def canonical_parts(data: MulticlassView) -> Parts:
-        phi.inside(data.predictions.largest, clip)
-        sample, rows = _of_top_label(data.predictions, phi, clip)
-        whole = data.lens == lenses.canonical.named
-        shown = TOP if whole else replace(TOP, title=f"{lenses.top_label} of {data.lens}")
+    def canonical_parts(view: MulticlassView) -> Parts:
+        phi.inside(view.predictions.largest, clip)
+        sample, rows = _of_top_label(view.predictions, phi, clip)
+        whole = view.lens == lenses.canonical.named
+        shown = TOP if whole else replace(TOP, title=f"{lenses.top_label} of {view.lens}")
         return sample, phi.inside(sample.value, clip), rows, shown
 
-    def class_wise(data: ClassWiseView) -> Parts:
-        raise ValueError(f"expected a binary or canonical lens, such as one_class(k); found {data.lens}")
+    def class_wise(view: ClassWiseView) -> Parts:
+        raise ValueError(f"expected a binary or canonical lens, such as one_class(k); found {view.lens}")
 
     return view.choose(binary, canonical_parts, class_wise)
 

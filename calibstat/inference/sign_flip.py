@@ -39,7 +39,7 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws, rows: Rows)
     how, (statistic, null, tail) = max(compared.items(), key=lambda item: item[1].pvalue)
     p = compared[how].pvalue
     clusters = clusters_in_words(unit, problem.weight)
-    in_clusters = replace(problem.data.null_given_weights(problem.data.null), rows="in clusters")
+    in_clusters = replace(problem.view.null_given_weights(problem.view.null), rows="in clusters")
     return CalibrationTestResult(
         statistic=statistic,
         pvalue=p,
@@ -56,6 +56,6 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws, rows: Rows)
         rows=rows,
         why_stopped=WhyStopped(f"{draws.n} resamples by {how}, of {clusters}"),
         deviation=problem.deviation(None) if p <= CLAIM_LEVEL else None,  # described: errors of rows claim too much
-        why_infinite=problem.data.impossible() if np.isinf(statistic) else "",
-        **problem.data.annotations(),
+        why_infinite=problem.view.impossible() if np.isinf(statistic) else "",
+        **problem.view.annotations(),
     )

@@ -130,7 +130,7 @@ def size_by_formula(
     """Return the rows for O/E or the slope."""
     predictions, alternative = rows.pilot(draws.key)
     pilot = FixedPredictions(pose_predictions(predictions, "brier", {}, lens=lens))
-    pilot.problem.data.one_event(f"the width of {of}")
+    pilot.problem.view.one_event(f"the width of {of}")
     truth = pilot.truth(alternative)
     formula = {"o/e": rows_for_ratio, "slope": rows_for_slope}[of]
 
@@ -176,7 +176,7 @@ def size_by_simulation(
             key = planned_key(draws.key, number)
             taken, alternative = rows.take(n, key)
             problem = pose_predictions(taken, "brier", {}, lens=lens)
-            problem.data.one_event("the width of an interval")
+            problem.view.one_event("the width of an interval")
             seen.append(OwnTest(problem, Draws(key, 1, draws.n_jobs), str(of), width_of))
             widths.append(seen[-1].pvalues(seen[-1].truth(alternative), 1)[0])
         return float(np.mean(widths))

@@ -66,9 +66,9 @@ class OwnTest(FixedTest):
             def of_counts(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
                 return of_data(Sample(value, count, positives.copy()))
 
-            sample = self.problem.data.counted("power")  # type: ignore[attr-defined]
+            sample = self.problem.view.counted("power")  # type: ignore[attr-defined]
             return resampling.draw(sample, Labels(truth), of_counts, draws, Stage.ALTERNATIVE)
-        predictions: Predictions = self.problem.data.predictions  # type: ignore[attr-defined]
+        predictions: Predictions = self.problem.view.predictions  # type: ignore[attr-defined]
 
         def of_labels(labels: np.ndarray) -> np.ndarray:
             return np.array([of_data(replace(predictions, label=label.astype(np.int64))) for label in labels])
@@ -86,7 +86,7 @@ class TCalTest(FixedTest):
 
     def _drawn(self, scheme: Labels, draws: Draws, stage: int) -> np.ndarray:
         """Return the statistics of all scales of every data set."""
-        sample = self.problem.data.counted("power")  # type: ignore[attr-defined]
+        sample = self.problem.view.counted("power")  # type: ignore[attr-defined]
         return resampling.draw(sample, scheme, over_scales(sample)[1], draws, stage)
 
     @cached_property
@@ -172,7 +172,7 @@ def fixed_test(
 
 
 def _binary(problem: Problem, name: str) -> Problem:
-    problem.data.one_event(name)
+    problem.view.one_event(name)
     return problem
 
 

@@ -206,40 +206,40 @@ class Diagrams:
         view = replace(data, null=EVENT_NULL, predictions=None, confidences=())
         return replace(diagram, without_bins=self._honest(BinaryProblem(L1(shape=self.shape), view)))
 
-    def _binary(self, data: BinaryView) -> Reliability:
+    def _binary(self, view: BinaryView) -> Reliability:
         equal = isinstance(self.strategy, str) and self.strategy == "uniform"
-        rare = self._is_usual and equal and is_rare(data.sample)
-        return self._drawn(data, "quantile" if rare else self.strategy, self.chance)
+        rare = self._is_usual and equal and is_rare(view.sample)
+        return self._drawn(view, "quantile" if rare else self.strategy, self.chance)
 
     def _need_no_shape(self, lens: object) -> None:
         if self.shape is not None:
             raise ValueError(f"expected a lens that shows one event with shape=, found {lens}")
 
-    def _class_wise(self, data: ClassWiseView) -> ClassWiseReliability:
-        self._need_no_shape(data.lens)
-        names, cut = data.predictions.names, self.strategy
+    def _class_wise(self, view: ClassWiseView) -> ClassWiseReliability:
+        self._need_no_shape(view.lens)
+        names, cut = view.predictions.names, self.strategy
         each = [None] * len(names) if self.chance is None else [np.column_stack((1 - c, c)) for c in self.chance.T]
-        diagrams = tuple(self._drawn(event, cut, c) for event, c in zip(data.events(), each, strict=True))
-        error = ClassWiseProblem(ECE(n_bins=self._bins, strategy=cut), data, None).estimate()
-        return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
+        diagrams = tuple(self._drawn(event, cut, c) for event, c in zip(view.events(), each, strict=True))
+        error = ClassWiseProblem(ECE(n_bins=self._bins, strategy=cut), view, None).estimate()
+        return ClassWiseReliability(diagrams, names, read_only(error), view.lens, view.predictions.n)
 
-    def _canonical(self, data: MulticlassView) -> SimplexReliability:
-        self._need_no_shape(data.lens)
+    def _canonical(self, view: MulticlassView) -> SimplexReliability:
+        self._need_no_shape(view.lens)
         if not is_among(self.band, ("consistency", "confidence", None)):  # the default has no meaning here
-            raise ValueError(f"expected band 'confidence' or None for {data.lens}, found {self.band!r}")
+            raise ValueError(f"expected band 'confidence' or None for {view.lens}, found {self.band!r}")
         if self.chance is not None:
-            raise ValueError(f"expected a lens that shows one event, or each class, with null=, found {data.lens}")
-        self.design.need_no_clusters(f"expected no cluster= for a diagram without a band, of {data.lens}; found one")
-        data.need_no_weights("reliability", "cells of the simplex are drawn as counts of rows")
+            raise ValueError(f"expected a lens that shows one event, or each class, with null=, found {view.lens}")
+        self.design.need_no_clusters(f"expected no cluster= for a diagram without a band, of {view.lens}; found one")
+        view.need_no_weights("reliability", "cells of the simplex are drawn as counts of rows")
         limits = self.level if self.band == "confidence" else None
-        return _of_vectors(data, BINS_OF_CLASSES if self._is_usual else self.n_bins, str(self.strategy), limits)
+        return _of_vectors(view, BINS_OF_CLASSES if self._is_usual else self.n_bins, str(self.strategy), limits)
 
-    def _interval(self, data: BinaryView, error: ECE) -> ConfidenceInterval | None:
+    def _interval(self, view: BinaryView, error: ECE) -> ConfidenceInterval | None:
         """Return the honest interval of the error over the bins of a diagram, None where none is known."""
-        sample = data.sample
+        sample = view.sample
         if not sample.keeps_rows:
             return None
-        rows = replace(data, null=EVENT_NULL, predictions=None, confidences=())
+        rows = replace(view, null=EVENT_NULL, predictions=None, confidences=())
         if self.design.unit is None:  # the sample holds all that an interval of independent rows is of
             rows = replace(rows, rows=None, weight=None, weight_is_whole=False, summary=sample)
         with suppress(TooFewRowsInCells):
@@ -251,13 +251,13 @@ class Diagrams:
         return self.design.interval_of(problem, "honest", self.level, draws)
 
     def _of_event(
-        self, data: BinaryView, strategy: Strategy, outcomes: GivenPredictions, interval: ConfidenceInterval | None
+        self, view: BinaryView, strategy: Strategy, outcomes: GivenPredictions, interval: ConfidenceInterval | None
     ) -> Reliability:
         """Compare observed frequency and mean prediction bin by bin."""
-        sample, unit, band, n_bins = data.sample, self.design.unit, self.band, self._bins
+        sample, unit, band, n_bins = view.sample, self.design.unit, self.band, self._bins
         value, count, positives = sample.arrays
         cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
-        bins = Bins.of(sample, cell, None if unit is None else _table(data, unit), outcomes)
+        bins = Bins.of(sample, cell, None if unit is None else _table(view, unit), outcomes)
         drawn = Band()
         if band is not None:
             need_counts(sample, f"band={band!r}")
@@ -281,11 +281,11 @@ class Diagrams:
             band=band,
             band_level=None if band is None else self.level,
             strategy=kind,
-            lens=data.lens,
+            lens=view.lens,
             n=sample.n_rows,
             n_resamples=drawn.n_resamples,
             interval=interval,
-            clusters="" if unit is None else clusters_in_words(unit, data.weight),
+            clusters="" if unit is None else clusters_in_words(unit, view.weight),
             effective_n=None if sample.weighted is None else float(sample.n),
             calibration_map=self.calibration_map,
         )
@@ -298,10 +298,10 @@ def is_rare(sample: Sample) -> bool:
 
 
 def _of_vectors(
-    data: MulticlassView, n_bins: int | str | None, strategy: str, level: float | None
+    view: MulticlassView, n_bins: int | str | None, strategy: str, level: float | None
 ) -> SimplexReliability:
     """Compare mean outcome and mean prediction in each cell of the simplex, with limits if a level is given."""
-    predictions = data.predictions
+    predictions = view.predictions
     table = CanonicalCE(n_bins=n_bins, strategy=strategy).detail(predictions.prob, predictions.label)
     of_cells = table["mean_prediction"], table["frequency"], table["count"]
     low, high = (None, None) if level is None else map(read_only, limits_of_distances(*of_cells, level))
@@ -313,7 +313,7 @@ def _of_vectors(
         count=read_only(table["count"]),
         names=predictions.names,
         strategy=grid if strategy == "uniform" else "tree grown on the predictions",
-        lens=data.lens,
+        lens=view.lens,
         n=predictions.n,
         low=low,
         high=high,
@@ -335,11 +335,11 @@ def _boxes(table: dict[str, Any], n_bins: int | str | None, n: int) -> tuple[np.
     return read_only(low), read_only(high)
 
 
-def _table(data: BinaryView, unit: np.ndarray) -> RowTable:
+def _table(view: BinaryView, unit: np.ndarray) -> RowTable:
     """Return the residuals of rows in clusters at their distinct predictions."""
-    columns = data.float_rows()
-    order, unit_in_order = canonical_order(columns, unit, data.weight)
-    return RowTable.of_rows(LabelledRows(*columns, data.weight).take(order), data.sample, None, unit_in_order)
+    columns = view.float_rows()
+    order, unit_in_order = canonical_order(columns, unit, view.weight)
+    return RowTable.of_rows(LabelledRows(*columns, view.weight).take(order), view.sample, None, unit_in_order)
 
 
 def _kind(n_bins: int | str | None, strategy: Strategy) -> str:

@@ -239,7 +239,7 @@ def choose(
         confidence_level=confidence_level,
         lens=first.lens,
         n=models.first.n,
-        **first.data.annotations(),
+        **first.view.annotations(),
     )
 
 

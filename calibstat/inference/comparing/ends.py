@@ -132,7 +132,7 @@ def by_ends(compared: ComparedModels) -> ByEnds:
 def _need_comparison(problem: Problem, unit: np.ndarray | None) -> None:
     """Raise if no honest comparison is known for such rows."""
     if not problem.compares:
-        weighted = " of rows with weights" if problem.data.effective_n is not None else ""
+        weighted = " of rows with weights" if problem.view.effective_n is not None else ""
         reason = "" if "honest" in problem.methods else problem.why_no_interval
         why = f", because {reason}" if reason else ""
         if not problem.is_one_number:
@@ -147,9 +147,9 @@ def _need_comparison(problem: Problem, unit: np.ndarray | None) -> None:
 
 def _same_outcomes(one: Problem, other: Problem) -> bool:
     """Whether the outcomes of both come from the rows, and are not hits of the predictions."""
-    if one.data.kind != "binary":
+    if one.view.kind != "binary":
         return True  # losses of the same labels
-    (y, _), (x, _) = (each.data.one_event().float_rows() for each in (one, other))
+    (y, _), (x, _) = (each.view.one_event().float_rows() for each in (one, other))
     return np.array_equal(y, x)
 
 

@@ -50,7 +50,7 @@ class Kinds:
         Rows with weights, and rows in clusters, are each of a kind of its own. `count` says how many rows each row
         stands for, by default one.
         """
-        rows = [problem.data.event_rows() for problem in problems]
+        rows = [problem.view.event_rows() for problem in problems]
         weight = problems[0].weight
         columns = [column for part in sort_columns(rows) for column in part]
         order, unit = resampling.canonical_order(columns, unit, weight)

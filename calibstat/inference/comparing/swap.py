@@ -32,7 +32,7 @@ class BySwap:
     @cached_property
     def rows(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Outcomes and predictions of each model."""
-        return [problem.data.one_event("method 'swap'").float_rows() for problem in self.compared.problems]
+        return [problem.view.one_event("method 'swap'").float_rows() for problem in self.compared.problems]
 
     def differences(self, pairs: Pairs, alpha: float) -> Differences:
         """Return the differences of these pairs, without intervals."""
@@ -47,7 +47,7 @@ class BySwap:
         problems = self.compared.problems
         estimates = np.array([problem.statistic() for problem in problems])
         if not np.isfinite(estimates).all():
-            where = problems[int(np.argmin(np.isfinite(estimates)))].data.impossible()
+            where = problems[int(np.argmin(np.isfinite(estimates)))].view.impossible()
             because = f": {where}; {advice(np.concatenate([p for _, p in self.rows]))}" if where else ""
             raise ValueError(f"expected a finite {problems[0].measure}, found {estimates.tolist()}{because}")
         return estimates

@@ -361,14 +361,14 @@ class Split:
 
 
 def _jointly(
-    score: Bregman, method: str, data: MulticlassView, options: Mapping[str, Any], n_resamples: int
+    score: Bregman, method: str, view: MulticlassView, options: Mapping[str, Any], n_resamples: int
 ) -> Decomposition:
     """Return the parts of the score of several classes jointly, which has no ranges."""
     if n_resamples:
         raise ValueError(f"expected n_resamples 0 for several classes jointly, found {n_resamples!r}")
     split = Split(score, method, _settings(method, options_of_cells, options))
-    total, parts = decompose_vectors(score, method, data, split.settings)
-    return _decomposition(total, parts, split, data, data.predictions.n)
+    total, parts = decompose_vectors(score, method, view, split.settings)
+    return _decomposition(total, parts, split, view, view.predictions.n)
 
 
 def _decomposition(total: float, parts: dict[str, float], split: Split, view: View, n: int | float) -> Decomposition:

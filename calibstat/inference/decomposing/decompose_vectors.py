@@ -119,21 +119,21 @@ def options_of_cells(
 
 
 def decompose_vectors(
-    score: Bregman, method: str, data: MulticlassView, options: Mapping[str, Any]
+    score: Bregman, method: str, view: MulticlassView, options: Mapping[str, Any]
 ) -> tuple[float, dict[str, float]]:
     """Return the mean score of the vectors and its parts, which add up to it."""
     name = score.name
     if name not in VECTOR_SCORES or SCORES[name] is not score:
         raise unknown_name("a score of several classes", repr(score), VECTOR_SCORES)
-    of_vectors, predictions = VECTOR_SCORES[name], data.predictions
+    of_vectors, predictions = VECTOR_SCORES[name], view.predictions
     prob, label = predictions.prob, predictions.label
     if of_vectors.is_steep and not prob.all():
         row, k = (int(i[0]) for i in np.nonzero(prob == 0))
         raise ValueError(
             f"expected probabilities above 0 for the {name} score of several classes; found 0 for row {row}, class "
-            f"{data.class_names[k]!r}"
+            f"{view.class_names[k]!r}"
         )
-    weight = np.ones(label.size) if data.weight is None else data.weight
+    weight = np.ones(label.size) if view.weight is None else view.weight
     cell = options_of_cells(**options).cells(prob)
     count, residual, value = vector_sums(cell, prob, label, weight)
     share = count / count.sum()

@@ -110,7 +110,7 @@ class Independent(Design):
             estimate = posed.statistic()
             ends = Ends.of(problem, posed, method, 1 - confidence_level, draws, unit)
         smallest, largest = problem.measure.bounds
-        rarest = problem.data.rarest(unit)
+        rarest = problem.view.rarest(unit)
         return ConfidenceInterval(
             low=float(np.clip(ends.low, smallest, largest)),
             high=float(np.clip(ends.high, smallest, largest)),
@@ -123,10 +123,10 @@ class Independent(Design):
             n=int(posed.n),
             n_resamples=draws.n,
             rows=self.described(int(posed.n), problem.weight),
-            why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(ends.high) else "",
+            why_infinite=(problem.view.impossible() or problem.view.certain()) if np.isinf(ends.high) else "",
             few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
             **ends.said,
-            **problem.data.annotations(),
+            **problem.view.annotations(),
         )
 
 
@@ -150,7 +150,7 @@ class Ends(NamedTuple):
         ends = HonestEnds.of(posed, draws)
         ends = replace(ends, interval=ends.interval.proven) if method == "proven" else ends
         interval = ends.interval
-        need_events(interval, problem.data.rarest(unit), problem)
+        need_events(interval, problem.view.rarest(unit), problem)
         low, high = ends.low(alpha), ends.high(alpha)
         shows = not interval.is_mean and (ends.known == high or exceeds(posed.statistic(), high))
         said = {
@@ -171,7 +171,7 @@ def need_method(problem: Problem, method: str) -> None:
     if method not in problem.methods:
         why = problem.why_no_interval if method == "honest" else ""
         why = f", because {why}" if why else ""
-        weighted = " of rows with weights" if problem.data.effective_n is not None else ""
+        weighted = " of rows with weights" if problem.view.effective_n is not None else ""
         raise NoInterval(
             f"no {method} interval{weighted} is known for {problem.title}{why}; "
             f"it has the methods {', '.join(problem.methods)}"
@@ -186,7 +186,7 @@ def _estimand(problem: Problem, method: str, is_extrapolated: bool, sampled: str
     title += f", {problem.lens}," if problem.lens != EVENT else ""
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
     beyond += measure.condition if method in ("honest", "proven") else ""
-    beyond += ", in which rows count by their weights" if problem.data.effective_n is not None else ""
+    beyond += ", in which rows count by their weights" if problem.view.effective_n is not None else ""
     beyond += "; a lower bound on the unbinned error" if problem.is_coarse else ""
     beyond += "" if is_extrapolated else ", if none of it is predicted more extremely than these rows are"
     bracket = "a bracket, which holds this with at least the nominal probability and does not shrink to it: "
@@ -221,10 +221,10 @@ class OneTest:
         self, posed: Problem, statistic: float | np.ndarray, null: np.ndarray, draws: Draws
     ) -> CalibrationTestResult:
         """Return the result, with what drove it and what is to be noted."""
-        problem, annotations = self.problem, self.problem.data.annotations()
+        problem, annotations = self.problem, self.problem.view.annotations()
         if isinstance(statistic, np.ndarray):
             *_, mean = _watched(statistic, null)
-            lens = problem.lens.of_all("mean", len(problem.data.class_names))
+            lens = problem.lens.of_all("mean", len(problem.view.class_names))
             return replace(self._of(*mean, lens), classes=self._classes(posed, statistic, null), **annotations)
         result = self._of(statistic, null, problem.lens)
         if self.model.calibration_map:  # what drives an error, and which are too small, is said of calibration alone
@@ -243,7 +243,7 @@ class OneTest:
             pvalue=judged.pvalue,
             pvalue_error=judged.error,
             null_distribution=read_only(null[: judged.n_resamples]),
-            null_hypothesis=self.model.hypothesis(problem.data.null_given_weights(problem.data.null)),
+            null_hypothesis=self.model.hypothesis(problem.view.null_given_weights(problem.view.null)),
             measure=problem.measure.named,
             lens=lens,
             tail=tail,
@@ -253,7 +253,7 @@ class OneTest:
             stopped=judged.stopped,
             why_stopped=judged.why_stopped,
             rows=self.rows,
-            why_infinite=problem.data.impossible() if np.isinf(statistic) else "",
+            why_infinite=problem.view.impossible() if np.isinf(statistic) else "",
             calibration_map=self.model.calibration_map,
         )
 
@@ -265,13 +265,13 @@ class OneTest:
         adjusted = holm(pvalue)
         low = np.flatnonzero((adjusted <= CLAIM_LEVEL) & (not self.model.calibration_map))
         return ClassTests(
-            names=problem.data.class_names,
+            names=problem.view.class_names,
             statistic=read_only(statistic),
             pvalue=read_only(pvalue),
             pvalue_holm=read_only(adjusted),
             pvalue_error=read_only(np.array([each.error for each in judged])),
             null_distribution=read_only(null),
-            null_hypothesis=self.model.hypothesis(problem.data.null_given_weights(ONE_CLASS)),
+            null_hypothesis=self.model.hypothesis(problem.view.null_given_weights(ONE_CLASS)),
             lens=problem.lens,
             n_resamples=len(null),
             resamples_used=read_only(np.array([each.n_resamples for each in judged])),

@@ -38,7 +38,7 @@ class Paired(SeveralModels):
         return _exchangeable("row") if method == SWAP else equal_measures(compared)
 
     def note(self, compared: ComparedModels, how: HowToCompare, rows: Rows) -> str:
-        return compared.first.data.weights_note()
+        return compared.first.view.weights_note()
 
     def same_order(self, compared: ComparedModels, a: int, b: int) -> bool:
         return in_same_order(compared, a, b)

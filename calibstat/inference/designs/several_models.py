@@ -116,7 +116,7 @@ class SeveralModels(ABC):
             rows=rows,
             same_order=tuple(self.same_order(compared, *pair) for pair in how.pairs),
             note=self.note(compared, how, rows),
-            effective_n=compared.first.data.effective_n,
+            effective_n=compared.first.view.effective_n,
         )
 
     def pose(self, asked: Measure, draws: Draws) -> ComparedModels:
@@ -148,7 +148,7 @@ class SeveralModels(ABC):
 def posed(data: Data, asked: Measure) -> Problem:
     """Return the problem of a measure on the rows of a model; raise if they are a summary."""
     problem = problem_of(data, asked)
-    problem.data.check_rows()
+    problem.view.check_rows()
     return problem
 
 
@@ -161,7 +161,7 @@ def equal_measures(compared: ComparedModels, called: str = "models", sampled: st
 def in_same_order(compared: ComparedModels, a: int, b: int) -> bool:
     """Whether a proper score of two models on the same rows of one event differs by their calibration alone."""
     one, other = compared.problems[a], compared.problems[b]
-    if not one.measure.is_proper or one.data.kind != "binary":
+    if not one.measure.is_proper or one.view.kind != "binary":
         return False
-    (y, p), (x, q) = (each.data.one_event().float_rows() for each in (one, other))
+    (y, p), (x, q) = (each.view.one_event().float_rows() for each in (one, other))
     return np.array_equal(y, x) and rows_in_same_order(p, q)

@@ -71,16 +71,16 @@ class FixedPredictions:
     @cached_property
     def predicted(self) -> np.ndarray:
         """The distinct predictions, shape (m,), or the predictions of rows and classes, shape (n, K)."""
-        return self.problem.data.predicted
+        return self.problem.view.predicted
 
     @cached_property
     def count(self) -> np.ndarray | None:
         """The numbers of rows of the distinct predictions; None of K classes."""
-        return self.problem.data.predicted_counts
+        return self.problem.view.predicted_counts
 
     def truth(self, alternative: Alternative) -> np.ndarray:
         """Return the probabilities of labels under an alternative."""
-        rows = self.problem.data.row_predictions
+        rows = self.problem.view.row_predictions
         return alternative.truth(self.predicted, None if rows is None else rows + 0.0)
 
     def residual_variance(self, alternative: Alternative) -> float:

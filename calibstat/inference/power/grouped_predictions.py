@@ -18,11 +18,11 @@ def with_few_values(problem: Problem) -> Problem:
 
     Rows of several classes, and rows with weights, are drawn one by one.
     """
-    data = problem.data
+    data = problem.view
     if not isinstance(data, BinaryView) or data.is_weighted:
         return problem
     summary = grouped(data.counted("power"), problem.measure.most_values)
-    return problem if summary is data.sample else replace(problem, data=replace(data, rows=None, summary=summary))
+    return problem if summary is data.sample else replace(problem, view=replace(data, rows=None, summary=summary))
 
 
 def grouped(sample: Sample, most: int) -> Sample:

@@ -31,25 +31,25 @@ class BinaryProblem(Problem):
     """A measure of binary data."""
 
     measure: Statistic
-    data: BinaryView
+    view: BinaryView
 
     @property
     def n(self) -> int | float:
-        rows = self.data.rows
-        return self.data.sample.n_rows if rows is None or self.data.is_weighted else rows[0].size
+        rows = self.view.rows
+        return self.view.sample.n_rows if rows is None or self.view.is_weighted else rows[0].size
 
     @property
     def weight(self) -> np.ndarray | None:
-        return self.data.weight
+        return self.view.weight
 
     @property
     def _is_honest(self) -> bool:
         by_rows = self.compares or self.measure.has_interval_by_rows
-        return by_rows if self.data.is_weighted else self.measure.has_form
+        return by_rows if self.view.is_weighted else self.measure.has_form
 
     @property
     def methods(self) -> tuple[str, ...]:
-        if self.data.is_weighted:
+        if self.view.is_weighted:
             return super().methods
         bracket = ("bracket",) * (type(self.measure).bracket is not Statistic.bracket)
         proven = ("proven",) * (self.measure.honest == "proven")
@@ -67,16 +67,16 @@ class BinaryProblem(Problem):
         return self.measure.bracket(self.n)
 
     def estimate(self) -> float:
-        if self.data.rows is None or self.data.is_weighted:
-            return self.measure.estimate(self.data.sample)
-        return self.measure.estimate_rows(*self.data.rows)
+        if self.view.rows is None or self.view.is_weighted:
+            return self.measure.estimate(self.view.sample)
+        return self.measure.estimate_rows(*self.view.rows)
 
     def statistic(self) -> float:
-        sample = self.data.sample
+        sample = self.view.sample
         return self.measure.estimate(sample) if self.measure.has_value(sample.value) else np.nan
 
     def detail(self) -> tuple[float, int | float, dict[str, Any]]:
-        sample = self.data.sample
+        sample = self.view.sample
         fields = self.measure.detail(*sample.arrays)
         return self.statistic(), self.n, fields and {"value": sample.value.copy(), **fields}
 
@@ -84,32 +84,32 @@ class BinaryProblem(Problem):
         return self.measure.has_cells_of_data
 
     def canonical(self, function: str) -> BinaryProblem:
-        return replace(self, data=replace(self.data, rows=None, summary=self.data.counted(function)))
+        return replace(self, view=replace(self.view, rows=None, summary=self.view.counted(function)))
 
     def with_chances(self, chance: np.ndarray) -> tuple[BinaryProblem, GivenPredictions]:
         summarised = self.canonical("calibration_test")
         if chance.ndim == 1:
             return summarised, Labels(chance)
-        p = self.data.float_rows()[1]
+        p = self.view.float_rows()[1]
         order = resampling.canonical_order((p, chance[:, 1]), None, self.weight)[0]
         weight = None if self.weight is None else self.weight[order]
-        return summarised, RowLabels(np.searchsorted(summarised.data.sample.value, p[order]), chance[order], weight)
+        return summarised, RowLabels(np.searchsorted(summarised.view.sample.value, p[order]), chance[order], weight)
 
     def with_unit(self, unit: np.ndarray) -> BinaryProblem:
-        rows, unit = sample_in_clusters(self.data, unit)
-        return replace(self, data=replace(self.data, rows=None, summary=rows), unit=unit)
+        rows, unit = sample_in_clusters(self.view, unit)
+        return replace(self, view=replace(self.view, rows=None, summary=rows), unit=unit)
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        return resampler(self.measure, self.data.sample, scheme, stage)
+        return resampler(self.measure, self.view.sample, scheme, stage)
 
     @property
     def _measure(self) -> Statistic:
         """The measure over the cells of these rows."""
-        sample = self.data.sample
+        sample = self.view.sample
         return self.measure.with_fixed_cells(sample.value, sample.count)
 
     def honest(self) -> Interval:
-        sample, measure = self.data.sample, self._measure
+        sample, measure = self.view.sample, self._measure
         kept = sample.weighted
         if kept is None:
             return measure.interval(sample)
@@ -122,7 +122,7 @@ class BinaryProblem(Problem):
 
     def _on_rows(self, rows: LabelledRows, unit: np.ndarray | None) -> tuple[SeminormInterval, RowTable]:
         """Return the interval of the measure on a table of these rows."""
-        sample, measure = self.data.sample, self._measure
+        sample, measure = self.view.sample, self._measure
         norm = measure.norm_on(sample.value, sample.count)
         table = norm.table_of_rows(rows, sample, unit)
         interval = measure.interval_on(table, norm)
@@ -132,24 +132,24 @@ class BinaryProblem(Problem):
     def honest_in_clusters(self, unit: np.ndarray) -> ClusteredRows | None:
         if not self.measure.has_interval_by_rows:
             return self.in_clusters(unit)
-        of = self.measure.of_residuals(self.data.sample)[1]
+        of = self.measure.of_residuals(self.view.sample)[1]
         order, unit_in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
-        table = RowTable.of_rows(self._rows.take(order), self.data.sample, None, unit_in_order)
-        interval = self.measure.interval_by_rows(self.data.sample, table)
+        table = RowTable.of_rows(self._rows.take(order), self.view.sample, None, unit_in_order)
+        interval = self.measure.interval_by_rows(self.view.sample, table)
         return ClusteredRows(interval.estimate, interval, table, of)
 
     def deviation(self, draws: Draws | None) -> Deviation | None:
-        is_confidence = 1 in self.data.confidences
-        return describe(self.measure, self.data.sample, self.lens.subject, draws, is_confidence=is_confidence)
+        is_confidence = 1 in self.view.confidences
+        return describe(self.measure, self.view.sample, self.lens.subject, draws, is_confidence=is_confidence)
 
     def is_smaller_than_chance(self, statistic: float, null: np.ndarray, draws: Draws) -> bool:
-        return smaller_than_chance(self.measure, self.data.sample, statistic, null, draws)
+        return smaller_than_chance(self.measure, self.view.sample, statistic, null, draws)
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         return self.measure.evaluate(value, count, positives)
 
     def sort_columns(self) -> tuple[np.ndarray, ...]:
-        return self.data.float_rows()
+        return self.view.float_rows()
 
     def losses(self) -> RowLosses:
         return self._measure.losses_of(self._rows)
@@ -163,15 +163,15 @@ class BinaryProblem(Problem):
 
     def of_residuals(self, order: Order, unit: np.ndarray | None) -> tuple[OfResiduals, RowTable]:
         """Return the measure as a function of the residuals of a table, and the table."""
-        cell, of = self._measure.of_residuals(self.data.sample)
-        return of, RowTable.of_rows(self._rows.take(order), self.data.sample, cell, unit)
+        cell, of = self._measure.of_residuals(self.view.sample)
+        return of, RowTable.of_rows(self._rows.take(order), self.view.sample, cell, unit)
 
     @property
     def _rows(self) -> LabelledRows:
-        return LabelledRows(*self.data.float_rows(), self.weight)
+        return LabelledRows(*self.view.float_rows(), self.weight)
 
     def compared_in_clusters(self, unit: np.ndarray, draws: Draws) -> dict[str, Compared] | None:
-        diagnosed = self.measure.diagnose(self.data.sample)
+        diagnosed = self.measure.diagnose(self.view.sample)
         if diagnosed is None:
             norm = super().compared_in_clusters(unit, draws)
             return self._by_residuals(unit, draws) if norm is None else norm
@@ -180,7 +180,7 @@ class BinaryProblem(Problem):
         if diagnostics.components is None:  # no outcome is uncertain
             return {INDEPENDENT: of_rows}
         order, unit_in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
-        table = RowTable.of_rows(self._rows.take(order), self.data.sample, None, unit_in_order)
+        table = RowTable.of_rows(self._rows.take(order), self.view.sample, None, unit_in_order)
         return ClusteredDeviations.of(table, cell, diagnostics).compared(of_rows, draws)
 
     def _by_residuals(self, unit: np.ndarray, draws: Draws) -> dict[str, Compared]:
@@ -191,7 +191,7 @@ class BinaryProblem(Problem):
         return {way: Compared(self.statistic(), values, tail) for way, values in null.items()}
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
-        sample = self.data.sample
+        sample = self.view.sample
         measure = self.measure.with_fixed_cells(sample.value, sample.count)
         weights, left_out = [], []
         for outcome, rows in ((1.0, sample.positives), (0.0, sample.count - sample.positives)):
@@ -204,12 +204,12 @@ class BinaryProblem(Problem):
         return np.array(weights), np.array(left_out)
 
 
-def sample_in_clusters(data: BinaryView, unit: np.ndarray) -> tuple[WeightedSample, np.ndarray]:
+def sample_in_clusters(view: BinaryView, unit: np.ndarray) -> tuple[WeightedSample, np.ndarray]:
     """Return the sample of rows in an order that draws of clusters do not depend on, and the cluster of each row."""
-    y, p = data.float_rows()
-    order, in_order = resampling.canonical_order((y, p), unit, data.weight)
+    y, p = view.float_rows()
+    order, in_order = resampling.canonical_order((y, p), unit, view.weight)
     assert in_order is not None
-    y, p, weight = LabelledRows(y, p, data.weight).take(order)
+    y, p, weight = LabelledRows(y, p, view.weight).take(order)
     ascending = np.argsort(p, kind="stable")
     weight = np.ones(p.size) if weight is None else weight
     rows = sample_of_ordered_rows(y[ascending], p[ascending] + 0.0, weight[ascending])  # 0.0 for -0.0

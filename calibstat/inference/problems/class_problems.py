@@ -39,16 +39,16 @@ TOO_WIDE = (
 class ProblemOfClasses(Problem):
     """A measure of predictions of several classes."""
 
-    data: MulticlassView | ClassWiseView
+    view: MulticlassView | ClassWiseView
 
     @property
     def predictions(self) -> Predictions:
         """The predictions."""
-        return self.data.predictions
+        return self.view.predictions
 
     @property
     def weight(self) -> np.ndarray | None:
-        return self.data.weight
+        return self.view.weight
 
     @property
     def n(self) -> int | float:
@@ -65,7 +65,7 @@ class MulticlassProblem(ProblemOfClasses):
     """A measure of multiclass data."""
 
     measure: MulticlassMeasure
-    data: MulticlassView
+    view: MulticlassView
 
     @property
     def _is_honest(self) -> bool:
@@ -82,7 +82,7 @@ class MulticlassProblem(ProblemOfClasses):
         return self.estimate()
 
     def detail(self) -> tuple[float, int | float, dict[str, Any]]:
-        self.data.need_no_weights("detail", "its tables count rows")
+        self.view.need_no_weights("detail", "its tables count rows")
         fields = self.measure.detail(self.predictions.prob, self.predictions.label)
         return self.estimate(), self.predictions.n, fields
 
@@ -94,7 +94,7 @@ class MulticlassProblem(ProblemOfClasses):
             return self
         if self.weight is not None:
             return self.with_unit(None)
-        return replace(self, data=replace(self.data, predictions=resampling.in_order(self.predictions)))
+        return replace(self, view=replace(self.view, predictions=resampling.in_order(self.predictions)))
 
     def with_chances(self, chance: np.ndarray) -> tuple[MulticlassProblem, GivenPredictions]:
         if self.measure.depends_on_order:
@@ -114,7 +114,7 @@ class MulticlassProblem(ProblemOfClasses):
     def _in_order(self, order: np.ndarray) -> MulticlassProblem:
         weight = None if self.weight is None else self.weight[order]
         return replace(
-            self, data=replace(self.data, predictions=resampling.take(self.predictions, order), weight=weight)
+            self, view=replace(self.view, predictions=resampling.take(self.predictions, order), weight=weight)
         )
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
@@ -133,7 +133,7 @@ class MulticlassProblem(ProblemOfClasses):
             return None
         measure, sample, k = part
         of = top_label.subject if k is None else f"class {self.predictions.names[k]}"
-        return describe(measure, sample, of, is_confidence=k is None or k in self.data.confidences)
+        return describe(measure, sample, of, is_confidence=k is None or k in self.view.confidences)
 
     def sort_columns(self) -> tuple[np.ndarray, ...]:
         return (self.losses().loss,) if self.is_mean else self._columns
@@ -159,12 +159,12 @@ class ClassWiseProblem(ProblemOfClasses):
     """A binary measure of each class against the rest; `reduce` makes it one number."""
 
     measure: Statistic
-    data: ClassWiseView
+    view: ClassWiseView
     reduce: str | None
 
     @property
     def lens(self) -> NamedLens:
-        lens = self.data.lens
+        lens = self.view.lens
         return lens if self.reduce is None else lens.of_all(self.reduce, self.predictions.n_classes)
 
     @property
@@ -195,10 +195,10 @@ class ClassWiseProblem(ProblemOfClasses):
         return values if self.reduce is None else self._reduce_classes(values)
 
     def estimate(self) -> Any:
-        if self.data.weight is None:
+        if self.view.weight is None:
             values = self.measure.estimate_classes(self.predictions)
         else:
-            values = np.array([self.measure.estimate(sample) for sample in self.data.samples()])
+            values = np.array([self.measure.estimate(sample) for sample in self.view.samples()])
         return values if self.reduce is None else float(self._reduce_classes(values))
 
     def statistic(self) -> Any:
@@ -218,27 +218,27 @@ class ClassWiseProblem(ProblemOfClasses):
         return self._in_order(order), Labels(chance[order])
 
     def with_unit(self, unit: np.ndarray | None) -> ClassWiseProblem:
-        order, in_order = resampling.canonical_order(self._columns, unit, self.data.weight)
+        order, in_order = resampling.canonical_order(self._columns, unit, self.view.weight)
         return replace(self._in_order(order), unit=in_order)
 
     def _in_order(self, order: np.ndarray) -> ClassWiseProblem:
-        weight = None if self.data.weight is None else self.data.weight[order]
+        weight = None if self.view.weight is None else self.view.weight[order]
         return replace(
-            self, data=replace(self.data, predictions=resampling.take(self.predictions, order), weight=weight)
+            self, view=replace(self.view, predictions=resampling.take(self.predictions, order), weight=weight)
         )
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        of_classes = resampler(self.measure, self.predictions, scheme, stage, self.data.weight)
+        of_classes = resampler(self.measure, self.predictions, scheme, stage, self.view.weight)
         return lambda draws: self._reduced(of_classes(draws))
 
     def honest(self) -> Interval:
         assert self.reduce is not None
         if self.is_mean:
             return self.losses().interval
-        return self.measure.interval_over_classes(self.predictions, self.reduce, self.data.weight)
+        return self.measure.interval_over_classes(self.predictions, self.reduce, self.view.weight)
 
     def deviations(self, classes: np.ndarray) -> Iterator[Deviation]:
-        names, samples = self.predictions.names, list(self.data.samples())
+        names, samples = self.predictions.names, list(self.view.samples())
         for k in classes:
             deviation = describe(self.measure, samples[k], f"class {names[k]}")
             if deviation is not None:
@@ -266,12 +266,12 @@ class ClassWiseProblem(ProblemOfClasses):
         return self.measure.laplace_bandwidth if self.reduce == "mean" and self.measure.honest != "norm" else None
 
     def losses(self) -> RowLosses:
-        return self.measure.losses_over_classes(self.predictions, self.data.weight)
+        return self.measure.losses_over_classes(self.predictions, self.view.weight)
 
     def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[ComparableInterval, TableOfRows]:
         assert self.reduce is not None
         if self._adds_up and unit is None:
-            weight = None if self.data.weight is None else self.data.weight[order]
+            weight = None if self.view.weight is None else self.view.weight[order]
             return self.measure.interval_of_sums(resampling.take(self.predictions, order), self.reduce, weight)
         parts, tables = zip(*(event.interval_on_rows(order, unit) for event in self._events()), strict=True)
         return ReducedInterval(parts, REDUCERS[self.reduce]), JoinedTable(tables)
@@ -296,4 +296,4 @@ class ClassWiseProblem(ProblemOfClasses):
 
     def _events(self) -> Iterator[BinaryProblem]:
         """Return the problem of each class against the rest."""
-        return (BinaryProblem(self.measure, data) for data in self.data.events())
+        return (BinaryProblem(self.measure, data) for data in self.view.events())

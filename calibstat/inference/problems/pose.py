@@ -34,32 +34,32 @@ def problem_of(data: Data, asked: Measure) -> Problem:
     """Pose the problem of a measure and of the kind of data that the lens shows."""
     view = data.view(jointly=isinstance(asked, MulticlassMeasure))
 
-    def binary(data: BinaryView | ClassWiseView) -> Statistic:
+    def binary(view: BinaryView | ClassWiseView) -> Statistic:
         if not isinstance(asked, Statistic):
-            raise ValueError(f"expected a lens that shows whole vectors for measure {asked.name!r}, found {data.lens}")
+            raise ValueError(f"expected a lens that shows whole vectors for measure {asked.name!r}, found {view.lens}")
         return asked
 
-    def of_event(data: BinaryView) -> Problem:
-        known = binary(data)
-        known.check_probabilities(data.prob)
-        return BinaryProblem(known, data)
+    def of_event(view: BinaryView) -> Problem:
+        known = binary(view)
+        known.check_probabilities(view.prob)
+        return BinaryProblem(known, view)
 
-    def of_classes(data: ClassWiseView) -> Problem:
-        known = binary(data)
-        known.check_probabilities(data.predictions.prob)
-        return ClassWiseProblem(known, data, data.reduce)
+    def of_classes(view: ClassWiseView) -> Problem:
+        known = binary(view)
+        known.check_probabilities(view.predictions.prob)
+        return ClassWiseProblem(known, view, view.reduce)
 
-    def of_vectors(data: MulticlassView) -> Problem:
+    def of_vectors(view: MulticlassView) -> Problem:
         form = asked.multiclass()
         if form is None:
             raise ValueError(
                 f"expected a lens that shows one event for measure {asked.name!r}, such as top_label, class_wise or "
-                f"one_class(k); found {data.lens}, which shows {data.predictions.n_classes} classes"
+                f"one_class(k); found {view.lens}, which shows {view.predictions.n_classes} classes"
             )
         if form.why_no_weights:
-            data.need_no_weights(str(form), form.why_no_weights)
-        form.check_probabilities(data.predictions.prob)
-        return MulticlassProblem(form, data)
+            view.need_no_weights(str(form), form.why_no_weights)
+        form.check_probabilities(view.predictions.prob)
+        return MulticlassProblem(form, view)
 
     return view.choose(of_event, of_vectors, of_classes)
 

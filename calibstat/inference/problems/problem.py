@@ -68,13 +68,13 @@ class Problem(ABC):
     """A measure and data, from whose rows or clusters resamples are drawn."""
 
     measure: Measure
-    data: View
+    view: View
     unit: np.ndarray | None = field(default=None, kw_only=True)  # the cluster of each row, of `with_unit`
 
     @property
     def lens(self) -> NamedLens:
         """The lens."""
-        return self.data.lens
+        return self.view.lens
 
     @property
     def title(self) -> str:

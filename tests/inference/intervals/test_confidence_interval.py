@@ -319,7 +319,7 @@ def test_rows_are_sorted_once(monkeypatch):
     assert found == [200, 200]
     problem = pose(y, p, find_measure("ece", {}), {})
     for _ in range(2):  # what is counted when a summary is made anew
-        replace(problem.data).sample.n_rows  # noqa: B018
+        replace(problem.view).sample.n_rows  # noqa: B018
     assert found == [200] * 4
 
 

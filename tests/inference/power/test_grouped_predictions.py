@@ -68,7 +68,7 @@ def test_few_predictions_weights_and_classes_stay_as_they_are(monkeypatch):
     few = pose_predictions(p, "ks", {})
     assert with_few_values(few) is few
     monkeypatch.setattr(Measure, "most_values", 10)
-    assert with_few_values(few).data.predicted.size <= 12
+    assert with_few_values(few).view.predicted.size <= 12
     weighted = one_number(data_of_predictions(p, sample_weight=random.random(300)), cs.measures.KS())
     assert with_few_values(weighted) is weighted
     classes = pose_predictions(random.dirichlet([1, 1, 1], 300), "brier", {}, lens="canonical")

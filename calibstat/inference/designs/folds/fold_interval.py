@@ -139,7 +139,7 @@ def cross_validated_interval(
     else:
         need_error_with_folds(problem, "interval")
         estimate, low, high = _ends_of_error(folded, method, alpha, draws)
-    rarest, (smallest, largest) = problem.data.rarest(folded[0].unit), problem.measure.bounds
+    rarest, (smallest, largest) = problem.view.rarest(folded[0].unit), problem.measure.bounds
     return ConfidenceInterval(
         low=float(np.clip(low, smallest, largest)),
         high=float(np.clip(high, smallest, largest)),
@@ -151,10 +151,10 @@ def cross_validated_interval(
         lens=problem.lens,
         n=int(problem.n),
         n_resamples=draws.n,
-        why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(high) else "",
+        why_infinite=(problem.view.impossible() or problem.view.certain()) if np.isinf(high) else "",
         few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
         rows=ModelsOfFolds(**rows_with_folds(folded)),
-        **problem.data.annotations(),
+        **problem.view.annotations(),
     )
 
 
@@ -178,7 +178,7 @@ def _ends_of_mean(folded: Sequence[FoldedProblem], alpha: float, draws: Draws) -
         if np.isinf(estimate := problem.canonical("confidence_interval").statistic()):
             return (np.inf,) * 3
         interval: Interval = each.posed().honest()
-        need_events(interval, problem.data.rarest(each.unit), problem)
+        need_events(interval, problem.view.rarest(each.unit), problem)
         assert isinstance(interval, MeanInterval)
         variance = variance_within(problem.losses().loss, each.fold, each.unit) * interval.n
         interval = replace(interval, variance=variance)

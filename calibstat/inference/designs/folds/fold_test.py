@@ -126,7 +126,7 @@ def cross_validated_test(data: Data, asked: Measure, draws: Draws) -> Calibratio
     need_error_with_folds(problem, "test")
     found = p_values_of_repeats(folded, draws)
     times = 1.0 if len(found) == 1 else 2 / len(found)
-    annotations = problem.data.annotations()
+    annotations = problem.view.annotations()
     notes = [annotations["note"], STRATIFIED if all(each.is_stratified for each in folded) else ""]
     annotations["note"] = "\n".join(note for note in notes if note)
     return CalibrationTestResult(

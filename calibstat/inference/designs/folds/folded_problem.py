@@ -62,16 +62,16 @@ class FoldedProblem:
     @property
     def is_stratified(self) -> bool:
         """Whether all folds hold the same number of events, up to one."""
-        return are_stratified(self.fold, self.problem.data.float_rows()[0])
+        return are_stratified(self.fold, self.problem.view.float_rows()[0])
 
     def parts(self) -> Iterator[tuple[BinaryProblem, np.ndarray | None]]:
         """Yield the problem of the rows of each fold, and their clusters, numbered from 0."""
         order, fold, unit = self.order
-        outcome, prediction = (column[order] for column in self.problem.data.float_rows())
+        outcome, prediction = (column[order] for column in self.problem.view.float_rows())
         for k in range(self.n_folds):
             rows = outcome[fold == k], prediction[fold == k]
             part = None if unit is None else np.unique(unit[fold == k], return_inverse=True)[1]
-            yield replace(self.problem, data=replace(self.problem.data, rows=rows, summary=None)), part
+            yield replace(self.problem, view=replace(self.problem.view, rows=rows, summary=None)), part
 
     def posed(self) -> Posed:
         """Return the problem in canonical order, or its rows in clusters, of which an honest interval is known."""

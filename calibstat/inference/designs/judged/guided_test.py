@@ -90,7 +90,7 @@ def guided_test(rows: JudgedRows, asked: Measure, use: str, draws: Draws) -> Cal
     need_premise(use, rows)
     problem = norm_problem(rows, asked)
     design = design_p_value(rows, draws.key, draws.n_jobs)
-    annotations = problem.data.annotations()
+    annotations = problem.view.annotations()
     notes = [design_note(design), rows.odd, annotations["note"]]
     annotations["note"] = "\n".join(note for note in notes if note)
     found = by_direction(rows, problem, draws) if use == DIRECTION else _by_noise(rows, problem, draws)
@@ -143,7 +143,7 @@ def by_direction(rows: JudgedRows, problem: BinaryProblem, draws: Draws) -> Foun
             "independent outcomes, found several; method='noise' takes clusters"
         )
     y, p = (each[rows.labelled] for each in (rows.outcome, rows.prediction))
-    sample = problem.data.sample
+    sample = problem.view.sample
     norm = problem.measure.with_fixed_cells(sample.value, sample.count).norm_on(sample.value, sample.count)
     at = np.searchsorted(sample.value, p)
     along = np.empty(sample.value.size)

@@ -82,9 +82,9 @@ def rectified_interval(
     posed = rectified(problem, rows)
     low, high, if_calibrated = posed.ends(1 - confidence_level, draws)
     smallest, largest = problem.measure.bounds
-    rarest = problem.data.rarest(rows.data.cluster)
+    rarest = problem.view.rarest(rows.data.cluster)
     design = design_p_value(rows, draws.key, draws.n_jobs)
-    annotations = problem.data.annotations()
+    annotations = problem.view.annotations()
     notes = [design_note(design), rows.odd, annotations["note"]]
     annotations["note"] = "\n".join(note for note in notes if note)
     return ConfidenceInterval(
