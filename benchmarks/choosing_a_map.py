@@ -16,11 +16,11 @@ from scipy.special import expit, logit
 from tables import markdown
 
 from calibstat.recalibration import RECALIBRATORS, choose
-from calibstat.recalibration.choose_map import SCORES
+from calibstat.recalibration.choose_map import CHOICE_SCORES
 
 FRESH = 100_000
 SEED = 20703
-RULES = tuple(f"{score}{rule}" for score in SCORES for rule in ("", ", one s.e."))
+RULES = tuple(f"{score}{rule}" for score in CHOICE_SCORES for rule in ("", ", one s.e."))
 STEPS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 TASKS = {  # the probability of the outcome, given a prediction
     "temperature 1.5": lambda p: expit(logit(p) / 1.5),
@@ -51,7 +51,7 @@ def one_data_set(task: str, n: int, seed: int) -> dict[str, float]:
         if kind.tried_from == 2
     }
     chosen = {}
-    for score in SCORES:
+    for score in CHOICE_SCORES:
         found = choose(p, y, score=score, rng=seed)
         near = {
             name for name, d, se in zip(found.names, found.difference, found.standard_error, strict=True) if d <= se

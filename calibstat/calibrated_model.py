@@ -24,7 +24,7 @@ from calibstat.resampling.rng import Rng
 
 CHOOSE = "choose"
 PROBABILITIES, SCORES = "predict_proba", "decision_function"
-FARTHEST = 16.0  # the largest score: the sigmoid of a score twice as large still differs from 1
+TOP_SCORE = 16.0  # the largest score: the sigmoid of a score twice as large still differs from 1
 
 
 class CalibratedModel(Parametrised):
@@ -277,7 +277,7 @@ def _answers(model: Classifier, X: object, classes: np.ndarray) -> np.ndarray:
 
 
 def _scale_of(score: np.ndarray) -> float:
-    """Return the power of 2 that brings the largest score up or down to `FARTHEST` at most, 1 of usual scores."""
+    """Return the power of 2 that brings the largest score up or down to `TOP_SCORE` at most, 1 of usual scores."""
     largest = float(np.abs(score).max())
-    usual = largest == 0 or 1 / FARTHEST <= largest <= FARTHEST
-    return 1.0 if usual else 2.0 ** float(np.floor(np.log2(FARTHEST / largest)))
+    usual = largest == 0 or 1 / TOP_SCORE <= largest <= TOP_SCORE
+    return 1.0 if usual else 2.0 ** float(np.floor(np.log2(TOP_SCORE / largest)))

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
-LONG = 5.0  # seconds; of a shorter call nothing is said
-SURE = 1.0  # seconds after which the rest can be foretold
+LONG_PAUSE = 5.0  # seconds; of a shorter call nothing is said
+FORETOLD = 1.0  # seconds after which the rest can be foretold
 OFTEN = 10.0  # seconds from one line to the next, at least
-LINES = 10  # after the first, about as many as a call has at most, however long it takes
+REPORTS = 10  # after the first, about as many as a call has at most, however long it takes
 
 logger = logging.getLogger("calibstat")
 
@@ -46,14 +46,14 @@ def announcer(whole: int, what: str) -> Callable[[int], None]:
         if warm is None:
             first, warm = size, now
         done += size
-        if now - warm < SURE or done in (first, whole):
+        if now - warm < FORETOLD or done in (first, whole):
             return
         left = (now - warm) * (whole - done) / (done - first)
         foretold = now - began + left
-        if said is None and foretold >= LONG:
+        if said is None and foretold >= LONG_PAUSE:
             logger.warning("about %s for %s", in_words(foretold), what)
             said = now
-        elif said is not None and now - said >= max(OFTEN, foretold / LINES):
+        elif said is not None and now - said >= max(OFTEN, foretold / REPORTS):
             logger.warning("%.0f %% done, about %s left", 100 * done / whole, in_words(left))
             said = now
 

@@ -20,7 +20,7 @@ import numpy as np
 from calibstat import Sample, reliability
 from calibstat.generators.simulator import drawing
 from calibstat.inference.bands.reliability_diagrams import Reliability
-from calibstat.papers.parts.promises import CONFIDENCE, COVERAGE, more_often
+from calibstat.papers.parts.promises import COVERAGE, PROMISED, more_often
 from calibstat.plots.studies.estimates import panels, positions
 from calibstat.study import Study
 from calibstat.study.engine import Cells, Models, compute
@@ -171,7 +171,7 @@ class Bands:
             if key not in made:
                 asked = {
                     "n_resamples": RESAMPLES,
-                    "confidence_level": CONFIDENCE,
+                    "confidence_level": PROMISED,
                     "interval": False,
                     "n_bins": 15,
                     **method.options,
@@ -205,7 +205,7 @@ def _rows(curve: str, n: list[int], replicates: int, n_jobs: int | None) -> Iter
         held, width, crosses = answers[:, group, 3 * k : 3 * k + 3].T
         rises = not (curve.startswith(WAVES) and method.ask is whole_curve)
         row = {"question": "coverage", "generator": curve, "n": rows, "measure": method.measure, "method": name}
-        row |= {"level": CONFIDENCE, "replicates": replicates, **rate_of("covered", held > 0)}
+        row |= {"level": PROMISED, "replicates": replicates, **rate_of("covered", held > 0)}
         row |= {"mean_width": width.mean(), "crossed": int(crosses.sum()), "promised": method.promised and rises}
         yield row
 

@@ -18,7 +18,7 @@ import numpy as np
 from calibstat import generators, lenses
 from calibstat.generators import MulticlassGenerator
 from calibstat.papers.parts.grid import Grid, Measures
-from calibstat.papers.parts.promises import CONFIDENCE, COVERAGE, FALSE_ALARM
+from calibstat.papers.parts.promises import COVERAGE, FALSE_ALARM, PROMISED
 from calibstat.study import Study, most_rejections, plot
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def coverages(quick: bool) -> list[Grid]:
             | through(lenses.class_wise, some(EVENTS, "ece"), "max")
             | through(lenses.canonical, of_vectors),
             "n_resamples": 99 if quick else 299,
-            "level": CONFIDENCE,
+            "level": PROMISED,
         }
         compared = {label: model for label, model in models.items() if label.split(", ")[-1] in COMPARED}
         honest: Grid = {**shared, "generators": compared if quick else models, "methods": ["honest"]}

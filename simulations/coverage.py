@@ -19,7 +19,7 @@ from calibstat import generators
 from calibstat.generators.generator import Generator
 from calibstat.measures.kinds.registry import find_measure, is_affordable
 from calibstat.papers.parts.grid import FIVE, Grid, Measures, every_measure
-from calibstat.papers.parts.promises import CONFIDENCE, missed_too_often
+from calibstat.papers.parts.promises import PROMISED, missed_too_often
 from calibstat.study import Study
 from calibstat.study import plot as plot_study
 from calibstat.study.question import rate_of
@@ -107,7 +107,7 @@ def grids(quick: bool) -> list[Grid]:
         "question": "coverage",
         "methods": ["honest"],
         "n_resamples": 99,
-        "level": CONFIDENCE,
+        "level": PROMISED,
         "replicates": replicates(quick),
     }
     found: list[Grid] = []
@@ -163,7 +163,7 @@ def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
         partial(of_clusters, label, case, recipe, times)
         for label, case in few_clusters().items()
         for recipe in recipes(["ece", "ks"] if quick else None)
-        if recipe.kind == "Clusters" and recipe.level == CONFIDENCE
+        if recipe.kind == "Clusters" and recipe.level == PROMISED
     ]
     for n in ROWS[:1] if quick else ROWS:
         here = models() | at_noise(n) | ({} if quick else with_ends())
@@ -193,7 +193,7 @@ def of_sun(label: str, generator: Generator, n: int, times: int) -> Row:
     from calibstat import Sample
 
     seeds = np.random.SeedSequence([SEED, n, *label.encode()]).spawn(times)
-    found = np.array([sun_interval(Sample.from_rows(*generator.sample(n, seed)), CONFIDENCE) for seed in seeds])
+    found = np.array([sun_interval(Sample.from_rows(*generator.sample(n, seed)), PROMISED) for seed in seeds])
     low, high, estimate = found.T
     truth = np.full(times, generator.truth("ece", norm="l2"))
     return row_of(
@@ -225,7 +225,7 @@ def row_of(
 ) -> Row:
     """Return a row like those of the grids."""
     cell = {"question": "coverage", "generator": label, "n": n, "measure": measure, "method": method}
-    counts = {"level": CONFIDENCE, "replicates": truth.size, "truth": float(truth.mean())}
+    counts = {"level": PROMISED, "replicates": truth.size, "truth": float(truth.mean())}
     misses = {"missed_below": int(below.sum()), "missed_above": int(above.sum())}
     return cell | counts | rate_of("covered", ~(below | above)) | misses | more
 
@@ -257,11 +257,11 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     """Draw the coverage at each number of rows, that of other levels, and widths."""
-    usual = table[table["level"] == CONFIDENCE]
+    usual = table[table["level"] == PROMISED]
     parts = {f"{n}_rows": usual[usual["n"] == n] for n in ROWS}
     clusters = usual[usual["measure"].str.startswith("clusters")]
     parts["clusters"] = clusters.assign(measure=clusters["measure"].str.removeprefix("clusters: "))
-    parts |= {f"{100 * float(level):g}": rows for level, rows in table.groupby("level") if level != CONFIDENCE}  # type: ignore[arg-type]
+    parts |= {f"{100 * float(level):g}": rows for level, rows in table.groupby("level") if level != PROMISED}  # type: ignore[arg-type]
     return {ending: plot_study(rows) for ending, rows in parts.items() if len(rows)}
 
 

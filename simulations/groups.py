@@ -25,7 +25,7 @@ import calibstat as cs
 from calibstat import generators
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.papers.parts.grid import FIVE
-from calibstat.papers.parts.promises import CONFIDENCE, MORE_MISSES, more_often
+from calibstat.papers.parts.promises import MORE_MISSES, PROMISED, more_often
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
 from calibstat.study.kept_rows import Row, kept
@@ -85,7 +85,7 @@ class Rules:
 
     def audit(self, y: np.ndarray, p: np.ndarray, features: Any, rng: Any, shape: bool = False) -> Audit:
         """Return the audit of all levels and pairs of levels."""
-        options: dict[str, Any] = {"confidence_level": CONFIDENCE, "n_resamples": self.n_resamples}
+        options: dict[str, Any] = {"confidence_level": PROMISED, "n_resamples": self.n_resamples}
         found = cs.audit(y, p, cs.Groups(features, min_rows=MIN_ROWS), shape=shape, rng=rng, **options)
         assert isinstance(found, Audit)
         return found
@@ -178,7 +178,7 @@ def counted(case: Case, n_jobs: int | None) -> list[Row]:
         described = {"measure": RULES[method], "method": method, "level": LEVEL, "replicates": case.replicates}
         return {"question": question, **fixed, **described, **rate_of(name, observed == 1)}
 
-    found = [row("coverage", AUDIT, "covered", answers[:, 1]) | {"level": CONFIDENCE}]
+    found = [row("coverage", AUDIT, "covered", answers[:, 1]) | {"level": PROMISED}]
     of_rules = answers[:, 2:].reshape(case.replicates, len(RULES), len(ASKED))
     for rule, answer in zip(RULES, of_rules.swapaxes(0, 1), strict=True):
         for question, observed in zip(ASKED, answer.T, strict=True):
@@ -198,7 +198,7 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(
         [
             more_often(size, size["rejections"], LEVEL, promises),
-            more_often(held, missed, MORE_MISSES * (1 - CONFIDENCE), promises),
+            more_often(held, missed, MORE_MISSES * (1 - PROMISED), promises),
         ]
     )
 

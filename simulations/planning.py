@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import calibstat as cs
-from calibstat.inference.power.alternatives import FAMILIES, Family
+from calibstat.inference.power.alternatives import ALTERNATIVES, Family
 from calibstat.papers.parts.promises import FALSE_ALARM
 from calibstat.study import Study, most_rejections
 from calibstat.study.question import rate_of
@@ -100,7 +100,7 @@ def stated_size(p: np.ndarray, stated: dict[str, float], quick: bool) -> dict[st
 def cells(quick: bool) -> list[tuple[str, int, Family]]:
     """Return what is asked: predictions, rows and families."""
     names = list(predictions(10))
-    asked = product(names[:1] if quick else names, (100,) if quick else (100, 1000, 10_000), FAMILIES.values())
+    asked = product(names[:1] if quick else names, (100,) if quick else (100, 1000, 10_000), ALTERNATIVES.values())
     return [(name, n, family) for name, n, family in asked if not (name.startswith("constant") and is_same(family))]
 
 

@@ -25,8 +25,8 @@ import numpy as np
 from calibstat import gce_family, summarize
 from calibstat.data.clipping import needed
 from calibstat.generators.simulator import drawing
-from calibstat.inference.gce_family import NAMES
-from calibstat.inference.summarize import MEASURES, SCORES
+from calibstat.inference.gce_family import VARIANTS
+from calibstat.inference.summarize import PROPER, SUMMARIZED
 from calibstat.papers.parts.agreement import AGREEMENTS, PROPERTIES, agreement_rows, gce_rows
 from calibstat.papers.parts.prediction_files import read_predictions
 from calibstat.papers.parts.recalibrations import (
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 SEED = 20301
 DIGITS = NoisyDigits(0.02, strength=1000.0)
-COMPARED = ("ece", *SCORES)
+COMPARED = ("ece", *PROPER)
 LABELS = ["question", "model", "measure", "against"]
 
 Row = dict[str, Any]
@@ -112,7 +112,7 @@ def draw_summary(table: pd.DataFrame) -> Figure:
     color = sns.color_palette("colorblind")
     with sns.axes_style("whitegrid"):
         figure, grid = panels(2, 4, 3.3, 3.1, sharey=True)
-    measures = [measure for measure in MEASURES if (rows["measure"] == measure).any()]
+    measures = [measure for measure in SUMMARIZED if (rows["measure"] == measure).any()]
     for axes in grid.flat[len(measures) :]:
         axes.set_visible(False)
     for measure, axes in zip(measures, grid.flat, strict=False):
@@ -153,7 +153,7 @@ def draw_ranks(table: pd.DataFrame) -> Figure:
         vmax=len(RANKED),
         cbar_kws={"label": "mean rank, 1: smallest error", "pad": 0.01},
     )
-    names = [NAMES.get(k, "").replace("class-conditional", "class-\ncond.") for k in range(32)]
+    names = [VARIANTS.get(k, "").replace("class-conditional", "class-\ncond.") for k in range(32)]
     axes.set_xticks(np.arange(32) + 0.5, [f"{k}\n{name}" for k, name in enumerate(names)])
     axes.tick_params(axis="x", rotation=0, labelsize=8)
     for k in (8, 16, 24):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibstat import MEASURES
-from calibstat.papers.parts.promises import CONFIDENCE, MORE_MISSES, more_often
+from calibstat.papers.parts.promises import MORE_MISSES, PROMISED, more_often
 from calibstat.study import Study
 from calibstat.study.kept_rows import kept
 
@@ -55,7 +55,7 @@ def effort_of(recipe: Recipe, quick: bool, hours: float) -> Effort:
         return Effort(4, 10, 1, 2, 2, worst=2, fresh=20, most=40, n_resamples=39)
     full = Effort(240, 50, 2, 10, 4, worst=20, fresh=1000, most=20_000, n_resamples=199)
     slow = SLOW.get(recipe.name, PLAIN_RESAMPLES / MEASURES[recipe.name].info.resamples)
-    other = 1 if recipe.level == CONFIDENCE else OTHER_MEASURES
+    other = 1 if recipe.level == PROMISED else OTHER_MEASURES
     return full.share(hours / 2 / (COST[recipe.kind] * slow * other))
 
 

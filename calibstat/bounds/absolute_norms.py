@@ -20,7 +20,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.in_order import first_largest, without_rounding
 from calibstat.resampling import Draws
 
-MANY_CELLS = 100  # with more cells than this
+NORM_CELLS = 100  # with more cells than this
 ROWS_IN_A_CELL = 3  # so many rows a cell are needed, or the interval of an L1 error says next to nothing
 NEAR_SPREADS = 4.0  # up to which the error of a cell may be 0; larger, the wider low ends are for nothing
 STRICTER = 5.0  # so many times less likely than the tail is it that cells without error are taken for cells with one
@@ -105,10 +105,10 @@ def need_rows_in_cells(title: str, n: int, cells: int) -> None:
 
     The gap of a cell of one row is |y - v|, however small the error of the cell is.
     """
-    if cells > MANY_CELLS and n < ROWS_IN_A_CELL * cells:
+    if cells > NORM_CELLS and n < ROWS_IN_A_CELL * cells:
         raise TooFewRowsInCells(
             f"no honest interval is known for {title} where most rows are alone in their cell: expected at least "
-            f"{ROWS_IN_A_CELL} rows a cell on average in more than {MANY_CELLS} cells, found {n} rows in {cells}"
+            f"{ROWS_IN_A_CELL} rows a cell on average in more than {NORM_CELLS} cells, found {n} rows in {cells}"
         )
 
 

@@ -29,7 +29,7 @@ _FINE_CHANCES = np.linspace(0, 1, 128)  # and more of them around its prediction
 _STEEPNESS = 1.7 ** np.arange(14)  # of lines above the square root
 _EVENT_SIZES = 1.4 ** -np.arange(40.0)[::-1]  # sizes of events, over the largest one
 MULTIPLIERS = (1.0, 1.4, 2.0)  # the first is best for many events, the last for none
-SMALLEST = 1e-300
+NO_SPREAD = 1e-300
 CONDITION = ", given the predictions of these rows"
 
 
@@ -147,9 +147,9 @@ def power_bound(bins: FullBins, power: float, z: float) -> float:
     # the shares of the bins vary as well as the outcomes
     variance = weight**2 * bins.variance + rows * loss**2
     event = weight * bins.events(z)
-    levels = _EVENT_SIZES * max(float(event.max()), SMALLEST)
+    levels = _EVENT_SIZES * max(float(event.max()), NO_SPREAD)
     level = np.searchsorted(levels[:-1], event)
-    steepness = _STEEPNESS / (2 * np.sqrt(max(float(variance.max(axis=1).sum()), SMALLEST)))
+    steepness = _STEEPNESS / (2 * np.sqrt(max(float(variance.max(axis=1).sum()), NO_SPREAD)))
     room = np.full(levels.size, np.inf), np.empty((len(loss), levels.size)), np.empty(len(loss))
     return max(_highest(rows * loss, excess, variance, level, levels, steepness, z, *room), 0.0)
 

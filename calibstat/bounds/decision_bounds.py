@@ -13,7 +13,7 @@ import numpy as np
 
 from calibstat.bounds.decision_gains import Rows, mirrored, steepest
 from calibstat.bounds.moments import Moments, SeparableMoments
-from calibstat.bounds.score_bound import UNSEEN, ScoreBound
+from calibstat.bounds.score_bound import UNSEEN_MASS, ScoreBound
 from calibstat.compiled import jit, without_numba
 
 HALVINGS = 8  # between the logarithms of the least and the largest slope: the best one is met within some per cent
@@ -28,7 +28,7 @@ def bound_of_pairs(value: np.ndarray, moments: SeparableMoments, score: ScoreBou
     """
     powers = np.stack(moments.powers[:3]).reshape(3, value.size, 2)
     sizes = powers[1:].sum(axis=(1, 2))
-    numbers = np.array([moments.n, score.z, score.k, UNSEEN * score.largest**2, score.largest, score.cap])
+    numbers = np.array([moments.n, score.z, score.k, UNSEEN_MASS * score.largest**2, score.largest, score.cap])
     highest = float(score.reach(0.0, 0.0))
     for ascending, part in ((value, powers), (1 - value[::-1], powers[:, ::-1, ::-1])):
         before = np.cumsum(np.pad(part, ((0, 0), (1, 0), (0, 0))), axis=1)
@@ -95,7 +95,7 @@ def bound_of_units(value: np.ndarray, moments: Moments, score: ScoreBound) -> fl
     """
     units = moments.by_unit()
     total, by_unit = moments.total.reshape(-1, 2), units.reshape(value.size, 2, -1)
-    numbers = np.array([moments.factor, score.z, score.k, UNSEEN * score.largest**2, score.largest, score.cap])
+    numbers = np.array([moments.factor, score.z, score.k, UNSEEN_MASS * score.largest**2, score.largest, score.cap])
     highest = float(score.reach(0.0, 0.0))
     for ascending, sums, parts in ((value, total, by_unit), (1 - value[::-1], total[::-1, ::-1], by_unit[::-1, ::-1])):
         before = np.cumsum(np.pad(sums, ((1, 0), (0, 0))), axis=0)

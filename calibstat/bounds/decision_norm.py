@@ -21,14 +21,14 @@ from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.sample import Sample
 from calibstat.resampling import Draws, Pairs, Stage
 
-OUTCOMES = 2  # cells of each prediction
-FEW = 2000  # predictions, up to which all pairs of ends are looked at
-PRODUCTS = 2e8  # pairs of predictions times clusters, up to which they are: a second or less
+BOTH = 2  # cells of each prediction
+PAIRED = 2000  # predictions, up to which all pairs of ends are looked at
+PAIR_BUDGET = 2e8  # pairs of predictions times clusters, up to which they are: a second or less
 
 
 def cells_of_outcomes(place: np.ndarray, outcome: np.ndarray) -> np.ndarray:
     """Return the cell of each row, given the place of its prediction and its outcome."""
-    return OUTCOMES * place + outcome.astype(np.int64)
+    return BOTH * place + outcome.astype(np.int64)
 
 
 def sums_by_outcome(count: np.ndarray, positives: np.ndarray) -> np.ndarray:
@@ -53,10 +53,10 @@ class OutcomeTable(RowTable):
     @cached_property
     def residuals(self) -> RowTable:
         return RowTable(
-            cell=self.cell // OUTCOMES,
+            cell=self.cell // BOTH,
             residual=self.residual,
             prediction=self.prediction,
-            cells=self.cells // OUTCOMES,
+            cells=self.cells // BOTH,
             sample_weight=self.sample_weight,
             unit=self.unit,
         )
@@ -85,7 +85,7 @@ def summary_by_outcome(sample: Sample) -> OutcomeSummary:
         kinds = sums_by_outcome(sample.count, sample.positives)
         moments = SeparableMoments.of_powers(kinds, kinds, kinds, float(sample.n))
     else:
-        cell, cells = cells_of_outcomes(kept.cell, kept.outcome), OUTCOMES * sample.value.size
+        cell, cells = cells_of_outcomes(kept.cell, kept.outcome), BOTH * sample.value.size
         moments = SeparableMoments.of_rows(cell, np.ones(cell.size), cells, kept.weight)
     return OutcomeSummary(moments.total / moments.n, moments, sample=sample)
 
@@ -103,14 +103,14 @@ class DecisionNorm(Norm):
             cell=cells_of_outcomes(np.searchsorted(sample.value, rows.prediction), rows.outcome),
             residual=rows.outcome - rows.prediction,
             prediction=rows.prediction,
-            cells=OUTCOMES * sample.value.size,
+            cells=BOTH * sample.value.size,
             sample_weight=rows.sample_weight,
             unit=unit,
         )
 
     def sums(self, place: np.ndarray, places: int, rows: LabelledRows) -> np.ndarray:
         weight = np.ones(place.size) if rows.sample_weight is None else rows.sample_weight
-        return np.bincount(cells_of_outcomes(place, rows.outcome), weight, OUTCOMES * places) / weight.sum()
+        return np.bincount(cells_of_outcomes(place, rows.outcome), weight, BOTH * places) / weight.sum()
 
     def move(self, theta: np.ndarray) -> Move:
         """Return the move with the largest gain."""
@@ -134,8 +134,8 @@ class DecisionNorm(Norm):
         Statement and argument: docs/proofs.md, section 14.
         """
         separable = moments.separable
-        if separable is not None and self.prediction.size <= FEW:
+        if separable is not None and self.prediction.size <= PAIRED:
             return bound_of_pairs(self.prediction, separable, score)
-        if separable is None and self.prediction.size**2 * moments.numbers_per_sum <= PRODUCTS:
+        if separable is None and self.prediction.size**2 * moments.numbers_per_sum <= PAIR_BUDGET:
             return bound_of_units(self.prediction, moments, score)
         return bound_by_slopes(self.prediction, moments, score)

@@ -14,7 +14,7 @@ from calibstat.in_order import RELATIVE
 # at least, for the absolute value to be nearly a folded normal; less rounding, because 4 rows at 1/2 have exactly 1
 FOLDED_VARIANCE, FOLDED_SQUARES = 1.0 - RELATIVE, 0.5 - RELATIVE
 MANY_SUMS = 2000  # above it no matrix of their covariances is made
-PRODUCTS = 2e7  # numbers that the sums of all clusters in all cells may hold
+SUM_BUDGET = 2e7  # numbers that the sums of all clusters in all cells may hold
 _ZERO_DENSITY = 40.0  # standard deviations from which on a normal density is 0 in double precision
 POINTS, ZOOMS = 33, 7  # of the search for a root: to 2**-35 of the range
 

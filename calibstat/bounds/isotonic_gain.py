@@ -11,12 +11,12 @@ import numpy as np
 
 from calibstat.compiled import jit
 
-PART = 32  # predictions: with more of them parts are fewer, and more of them need a look at every sum
+LEVEL_PART = 32  # predictions: with more of them parts are fewer, and more of them need a look at every sum
 
 
 # Fields of a part of the predictions: the one in its middle, the rows and the positives of the part, by how much the
 # positives exceed rows times the middle, the lowest running sum of that, and the gain if all values become the middle.
-MIDDLE, ROWS, EVENTS, EXCESS, DIP, GAIN = range(6)
+MIDDLE, ROWS_FIELD, EVENTS, EXCESS, DIP, GAIN = range(6)
 
 
 @jit
@@ -37,10 +37,10 @@ def largest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray) ->
 def _parts(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
     """Return the fields of each part of the predictions."""
     m = value.size
-    part = np.empty(((m + PART - 1) // PART, 6))
+    part = np.empty(((m + LEVEL_PART - 1) // LEVEL_PART, 6))
     for k in range(part.shape[0]):
-        first = k * PART
-        end = min(first + PART, m)
+        first = k * LEVEL_PART
+        end = min(first + LEVEL_PART, m)
         middle = value[(first + end) // 2]
         rows = events = running = lowest = gain = 0.0
         for j in range(first, end):
@@ -51,7 +51,7 @@ def _parts(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.nd
             events += positives[j]
             running += over
             gain += distance * (count[j] * distance - 2.0 * over)
-        part[k, MIDDLE], part[k, ROWS], part[k, EVENTS] = middle, rows, events
+        part[k, MIDDLE], part[k, ROWS_FIELD], part[k, EVENTS] = middle, rows, events
         part[k, EXCESS], part[k, DIP], part[k, GAIN] = running, lowest, gain
     return part
 
@@ -62,7 +62,7 @@ def _pooled_parts(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sums, end = np.empty((part.shape[0], 2)), np.empty(part.shape[0], np.int64)
     blocks = 0
     for k in range(part.shape[0]):
-        blocks = _pool(sums, end, blocks, part[k, EVENTS], part[k, ROWS], k + 1)
+        blocks = _pool(sums, end, blocks, part[k, EVENTS], part[k, ROWS_FIELD], k + 1)
     return sums[:blocks], end[:blocks]
 
 
@@ -80,13 +80,13 @@ def _cut(
         rows = events = 0.0
         above = 0.0  # the running sum, less the line of the block
         while k < block_end[block]:
-            if above + part[k, DIP] >= max(slope - part[k, MIDDLE], 0.0) * part[k, ROWS]:
-                rows += part[k, ROWS]
+            if above + part[k, DIP] >= max(slope - part[k, MIDDLE], 0.0) * part[k, ROWS_FIELD]:
+                rows += part[k, ROWS_FIELD]
                 events += part[k, EVENTS]
-                above += part[k, EVENTS] - slope * part[k, ROWS]
+                above += part[k, EVENTS] - slope * part[k, ROWS_FIELD]
             else:
-                end = min((k + 1) * PART, m)
-                for j in range(k * PART, end):
+                end = min((k + 1) * LEVEL_PART, m)
+                for j in range(k * LEVEL_PART, end):
                     rows += count[j]
                     events += positives[j]
                     above += positives[j] - slope * count[j]
@@ -94,7 +94,7 @@ def _cut(
                         fits = _pool(sums, fit_end, fits, events, rows, j + 1)
                         rows = events = 0.0
             k += 1
-        fits = _pool(sums, fit_end, fits, events, rows, min(k * PART, m))
+        fits = _pool(sums, fit_end, fits, events, rows, min(k * LEVEL_PART, m))
     return sums[:fits], fit_end[:fits]
 
 
@@ -113,11 +113,11 @@ def _gain(
     for fit in range(fit_end.size):
         mean = fit_sums[fit, 0] / fit_sums[fit, 1]
         while j < fit_end[fit]:
-            k = j // PART
-            if j == k * PART and min(j + PART, value.size) <= fit_end[fit]:
+            k = j // LEVEL_PART
+            if j == k * LEVEL_PART and min(j + LEVEL_PART, value.size) <= fit_end[fit]:
                 move = mean - part[k, MIDDLE]
-                total += part[k, GAIN] + move * (2.0 * part[k, EXCESS] - move * part[k, ROWS])
-                j += PART
+                total += part[k, GAIN] + move * (2.0 * part[k, EXCESS] - move * part[k, ROWS_FIELD])
+                j += LEVEL_PART
             else:
                 total += (value[j] - mean) * (count[j] * (value[j] + mean) - 2.0 * positives[j])
                 j += 1

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from calibstat.bounds.folded_bounds import MANY_SUMS, PRODUCTS, AbsoluteSums, are_folded, largest_excess
+from calibstat.bounds.folded_bounds import MANY_SUMS, SUM_BUDGET, AbsoluteSums, are_folded, largest_excess
 from calibstat.bounds.moments import Majorant, Moments
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, signs, skewed_signs
@@ -17,7 +17,7 @@ from calibstat.bounds.unit_sums import UnitSums
 from calibstat.compiled import jit
 from calibstat.inner_product import inner
 
-SMALL = 50  # clusters below which a matrix is made of their products
+FEW_CLUSTERS = 50  # clusters below which a matrix is made of their products
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +188,7 @@ class JointMoments(Moments):
         Statement and argument: docs/proofs.md, section 6.
         """
         used = np.flatnonzero(self.square)
-        few = used.size <= MANY_SUMS and (self.sums.inverts or used.size * self.numbers_per_sum <= PRODUCTS)
+        few = used.size <= MANY_SUMS and (self.sums.inverts or used.size * self.numbers_per_sum <= SUM_BUDGET)
         covariance = self.sums.covariance(used) if few else None
         first = self.total[used]
         variance = self.variances()[used] if covariance is None else np.maximum(np.diag(covariance), 0.0)
@@ -218,7 +218,7 @@ def largest_eigenpair(products: Callable[[np.ndarray], np.ndarray], size: int) -
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     start = np.cos(np.arange(size))  # any one will do that is no eigenvector
-    if size < SMALL:
+    if size < FEW_CLUSTERS:
         values, vectors = np.linalg.eigh(np.array([products(share) for share in np.eye(size)]))
     elif not products(start).any():
         return 0.0, start

@@ -8,9 +8,9 @@ import numpy as np
 
 from calibstat.compiled import jit
 
-LARGEST_EXPONENT = 690.0  # exp of more overflows with the numbers that it is multiplied by
+TOP_TILT = 690.0  # exp of more overflows with the numbers that it is multiplied by
 LANES = 64  # sets of signs that are added up together: one bit of a word for each
-NEGLIGIBLE = 45.0  # exp of minus this is below the rounding of a sum of terms of the size 1
+TINY_EXPONENT = 45.0  # exp of minus this is below the rounding of a sum of terms of the size 1
 
 
 def laplace_square(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> float:
@@ -150,7 +150,7 @@ def sum_over_pairs(part: np.ndarray, one: np.ndarray, other: np.ndarray, bandwid
     All arrays have shape (n,), and the predictions a = `one` are ascending. Exact, with ties. Time n log n; for
     bandwidths below .003, at which the powers of the fast way overflow, n times the rows within 45 bandwidths.
     """
-    if 2.0 / bandwidth > LARGEST_EXPONENT:
+    if 2.0 / bandwidth > TOP_TILT:
         return _near_pairs(part, one, other, bandwidth)
     rank = np.empty(other.size, np.int64)
     rank[np.argsort(other, kind="stable")] = np.arange(1, other.size + 1)
@@ -201,7 +201,7 @@ def _near_pairs(part: np.ndarray, one: np.ndarray, other: np.ndarray, bandwidth:
     total = 0.0
     first = 0
     for i in range(part.size):
-        while one[i] - one[first] > NEGLIGIBLE * bandwidth:
+        while one[i] - one[first] > TINY_EXPONENT * bandwidth:
             first += 1
         near = 0.0
         for j in range(first, i):

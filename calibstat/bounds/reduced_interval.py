@@ -14,7 +14,7 @@ from calibstat.bounds.intervals import CLASSES_STEP, ComparableInterval, Seminor
 from calibstat.bounds.joined_table import JoinedTable
 from calibstat.bounds.residual_tables import LabelledRows, RowTable, SummaryTable
 from calibstat.bounds.score_bound import Allowance, ScoreBound
-from calibstat.bounds.unit_sums import LARGEST
+from calibstat.bounds.unit_sums import TOP_SHARE
 from calibstat.data.predictions import Predictions
 from calibstat.in_order import first_largest
 from calibstat.resampling import Draws, Pairs, Stage
@@ -39,7 +39,7 @@ class Reduction(NamedTuple):
 
 
 REDUCERS = {
-    "mean": Reduction(partial(np.mean, axis=0), lambda of: np.full(of.size, 1 / of.size), lambda k: LARGEST / k),
+    "mean": Reduction(partial(np.mean, axis=0), lambda of: np.full(of.size, 1 / of.size), lambda k: TOP_SHARE / k),
     "max": Reduction(partial(np.max, axis=0), lambda of: np.eye(of.size)[first_largest(of)], lambda k: 1.0),
 }
 

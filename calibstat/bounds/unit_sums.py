@@ -16,9 +16,9 @@ from calibstat.data.predictions import Predictions
 from calibstat.inner_product import inner
 from calibstat.resampling import ClassCells
 
-MANY_CELLS, CELLS_OF_A_CLASS = 256, 4  # products of at least so many cells are added up by blocks, if rows fill them
+UNIT_CELLS, CELLS_OF_A_CLASS = 256, 4  # products of at least so many cells are added up by blocks, if rows fill them
 ROWS_OF_A_BLOCK = 256
-LARGEST = 2.0  # a row's residuals, one for each class: absolute values add up to at most 2
+TOP_SHARE = 2.0  # a row's residuals, one for each class: absolute values add up to at most 2
 
 
 class UnitSums(ABC):
@@ -235,7 +235,7 @@ class ClassSums(UnitSums):
 
     def score(self, tail: float) -> ScoreBound:
         weight = self.sample_weight
-        return (ScoreBound.of_rows(tail) if weight is None else ScoreBound.of_units(weight, tail)).times(LARGEST)
+        return (ScoreBound.of_rows(tail) if weight is None else ScoreBound.of_units(weight, tail)).times(TOP_SHARE)
 
     def by_unit(self, weights: np.ndarray) -> np.ndarray:
         return np.asarray(_row_sums(*self._rows, weights)) * self.size
@@ -257,7 +257,7 @@ class ClassSums(UnitSums):
         number = np.full(self.cells, -1)
         number[chosen] = np.arange(chosen.size)
         weight = np.ones(self.cells) if weights is None else weights
-        if MANY_CELLS <= chosen.size <= CELLS_OF_A_CLASS * self.predictions.n_classes:
+        if UNIT_CELLS <= chosen.size <= CELLS_OF_A_CLASS * self.predictions.n_classes:
             return self._products_of_blocks(number, weight, chosen.size)
         return np.asarray(_products(*self._rows, self.size, number, weight, chosen.size))
 

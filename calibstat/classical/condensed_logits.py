@@ -21,7 +21,7 @@ from calibstat.compiled import jit
 
 NODES = 12
 CELLS_PER_UNIT = 4
-FEWEST_CELLS = 64
+LOGIT_CELLS = 64
 ELLIPSE = 14.0
 WITHIN = 2.0
 MOST_DEGREE = 4  # of eta
@@ -62,7 +62,7 @@ class LogitPoints:
 
 def condensed(logit: np.ndarray, count: np.ndarray, positives: np.ndarray, finer_than: int = 0) -> LogitPoints:
     """Return points for ascending logits with their counts: these logits if nodes would be more than half as many."""
-    cells = max(FEWEST_CELLS, int(np.ceil((logit[-1] - logit[0]) * CELLS_PER_UNIT)), FINER * finer_than)
+    cells = max(LOGIT_CELLS, int(np.ceil((logit[-1] - logit[0]) * CELLS_PER_UNIT)), FINER * finer_than)
     if 2 * NODES * cells > logit.size:
         return LogitPoints(logit, count, positives)
     first = np.unique(np.append(0, np.searchsorted(logit, np.linspace(logit[0], logit[-1], cells + 1)[1:-1])))

@@ -16,7 +16,7 @@ from calibstat.data.views import BinaryView
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.measures.cumulative import KS, Kuiper
 
-SURE = 0.05  # a Brownian motion exceeds this in absolute value with a probability that rounds to 1
+ALL_BELOW = 0.05  # a Brownian motion exceeds this in absolute value with a probability that rounds to 1
 
 
 @question()
@@ -157,7 +157,7 @@ def brownian_maximum(x: float) -> float:
     if x >= 1:
         k = np.arange(20)
         return float(4 * ((-1.0) ** k @ ndtr(-(2 * k + 1) * x)))
-    if x < SURE:
+    if x < ALL_BELOW:
         return 1.0
     odd = 2 * np.arange(10) + 1
     return float(1 - 4 / math.pi * ((-1.0) ** np.arange(10) / odd @ np.exp(-((math.pi * odd / x) ** 2) / 8)))
@@ -170,7 +170,7 @@ def brownian_range(x: float) -> float:
     if x >= 1:
         k = np.arange(1, 41)
         return float(8 * ((-1.0) ** (k - 1) * k @ ndtr(-k * x)))
-    if x < SURE:
+    if x < ALL_BELOW:
         return 1.0
     omega = math.pi * (2 * np.arange(10) + 1)
     return float(1 - 8 * ((1 / x**2 + 1 / omega**2) @ np.exp(-((omega / x) ** 2) / 2)))

@@ -9,7 +9,7 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 
-SPAN = 2 / 3  # share of the rows that are near
+NEAR_SHARE = 2 / 3  # share of the rows that are near
 DELTA = 0.01  # of the range of the predictions, within which the curve is read by straight lines
 ROUNDING = 1e-12  # of sums of weights
 ROUNDING_OF_R = 1e-7  # of a number of rows
@@ -49,7 +49,7 @@ def _spread(value: np.ndarray) -> np.ndarray:
 
 def _near(sample: Sample) -> float:
     """Return the number of the nearest rows, which is whole where rows are counted, or their weight."""
-    near = SPAN * sample.n
+    near = NEAR_SHARE * sample.n
     return max(math.floor(near + ROUNDING_OF_R), 2) if sample.kind == "counts" else near * (1 - ROUNDING)
 
 

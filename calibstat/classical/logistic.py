@@ -20,14 +20,14 @@ from calibstat.data.clipping import advice
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
 
-MOST_STEPS = 200
-CONVERGED = 1e-10  # squared distance to the solution in standard errors, before the last step, which squares it
+SEARCH_STEPS = 200
+SOLVED = 1e-10  # squared distance to the solution in standard errors, before the last step, which squares it
 ROUNDING = 1e-12  # of a log-likelihood, relative
-EDGE = 1e-3  # of the depth of a region of likelihood, how far from its edge counts as on it
+NEAR_EDGE = 1e-3  # of the depth of a region of likelihood, how far from its edge counts as on it
 LONG = 0.5  # move of a logit that is no last step: where outcomes are separated, every step moves some logit by about 1
-FARTHEST = 5.0  # move of a logit in one step beyond which a loss of information comes from the step, not from the data
+LONG_MOVE = 5.0  # move of a logit in one step beyond which a loss of information comes from the step, not from the data
 SEPARATED = 1e-7  # information in some direction, as a share of a calibrated model's, below which there is none
-HIDDEN = 1e-15  # information in some direction, as a share of the information in another, that rounding hides
+HIDDEN_INFO = 1e-15  # information in some direction, as a share of the information in another, that rounding hides
 # root of the information on a power of the logit, alone or as a share of the information on another, that is none
 _NO_INFORMATION = 1e-100
 
@@ -167,7 +167,7 @@ class LogitPolynomial:
             )
         )
 
-    def climb(self, degree: int, converged: float = CONVERGED) -> tuple[Fit, bool]:
+    def climb(self, degree: int, converged: float = SOLVED) -> tuple[Fit, bool]:
         """Return where Newton's method ends among polynomials of this degree, and whether that is a maximum.
 
         It is one step after the squared distance to it, in standard errors, is below `converged`.
@@ -203,17 +203,17 @@ class LogitPolynomial:
         if start is None or direction @ (start - fit.coefficient) < reach / 4:
             start = fit.coefficient + drop / reach * flat
         here = self._edge(fit, start, level)
-        for _ in range(MOST_STEPS):
+        for _ in range(SEARCH_STEPS):
             coefficient, (value, gradient, information) = here
             if _least_information(here[1]) == 0.0:  # on the way to an end at infinity, or too far to compute
                 break
             to_top, flat = np.linalg.solve(information, np.stack([gradient, direction], axis=1)).T
             room = max(2 * (value - level) + gradient @ to_top, 0.0)
             step = to_top + math.sqrt(room / (direction @ flat)) * flat
-            if step @ information @ step < CONVERGED * drop:
+            if step @ information @ step < SOLVED * drop:
                 return coefficient + step
             here = self._edge(fit, coefficient + step, level)
-            while direction @ (here[0] - coefficient) < -EDGE * reach:  # the edge is no sharper
+            while direction @ (here[0] - coefficient) < -NEAR_EDGE * reach:  # the edge is no sharper
                 step /= 2
                 here = self._edge(fit, coefficient + step, level)
         raise self._no_end()
@@ -226,11 +226,11 @@ class LogitPolynomial:
         """
         depth, ray = fit.log_likelihood - level, coefficient - fit.coefficient
         at, inside, outside = 1.0, 0.0, math.inf
-        for _ in range(MOST_STEPS):
+        for _ in range(SEARCH_STEPS):
             coefficient = fit.coefficient + at * ray
             there = self.derivatives(coefficient)
             fall = max(fit.log_likelihood - there[0], 0.0)
-            if abs(fall - depth) < EDGE * depth:
+            if abs(fall - depth) < NEAR_EDGE * depth:
                 return coefficient, there
             inside, outside = (at, outside) if fall < depth else (inside, at)
             slope = -(there[1] @ ray)
@@ -256,7 +256,7 @@ def newton(derivatives: Callable[[np.ndarray], Derivatives], basis: np.ndarray, 
     """
     coefficient = np.zeros(basis.shape[1])
     here, close = derivatives(coefficient), False
-    for _ in range(MOST_STEPS):
+    for _ in range(SEARCH_STEPS):
         if close or _least_information(here) < SEPARATED:
             break
         value, gradient, information = here
@@ -265,7 +265,7 @@ def newton(derivatives: Callable[[np.ndarray], Derivatives], basis: np.ndarray, 
         close = bool(gradient @ step < converged and move < LONG)
         while True:
             there = derivatives(coefficient + step)
-            lost = move > FARTHEST and _least_information(there) < SEPARATED
+            lost = move > LONG_MOVE and _least_information(there) < SEPARATED
             if close or (there[0] >= value - ROUNDING * abs(value) and not lost):
                 break
             step, move = step / 2, move / 2
@@ -277,7 +277,7 @@ def newton(derivatives: Callable[[np.ndarray], Derivatives], basis: np.ndarray, 
 def _least_information(here: Derivatives) -> float:
     """Return the information in the direction that has the least of it, 0 if rounding of the most hides it."""
     information = np.linalg.eigvalsh(here[2])
-    return float(information[0]) if information[0] > HIDDEN * information[-1] else 0.0
+    return float(information[0]) if information[0] > HIDDEN_INFO * information[-1] else 0.0
 
 
 def _likelihood_in_arrays(

@@ -10,7 +10,7 @@ from calibstat.classical.logistic import Fit, LogitPolynomial
 from calibstat.data.sample import Sample
 from calibstat.data.weighted_sample import WeightedSample
 
-_NO_INFORMATION = 1e-9  # share of the information that is left without a cluster, in some direction, which is none
+_NO_SHARE_LEFT = 1e-9  # share of the information that is left without a cluster, in some direction, which is none
 
 
 def robust_line(sample: WeightedSample, unit: np.ndarray, miss: float) -> Numbers:
@@ -47,7 +47,7 @@ def left_out_variance(
     information = _by_unit(unit, open_ * rows[:, :, None] * rows[:, None, :])
     total = information.sum(axis=0)
     others = total - information
-    if (np.linalg.det(others) <= _NO_INFORMATION * np.linalg.det(total)).any():
+    if (np.linalg.det(others) <= _NO_SHARE_LEFT * np.linalg.det(total)).any():
         return np.inf
     left_out = np.linalg.solve(others, gradient[:, :, None])[:, :, 0] @ direction
     return float((left_out**2).sum() * (1 - 1 / left_out.size))

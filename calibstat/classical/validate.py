@@ -32,7 +32,7 @@ from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.losses import Brier
 
-SHARES = np.array([0.5, 0.9])  # of the rows, whose errors are below E50 and E90
+ERROR_SHARES = np.array([0.5, 0.9])  # of the rows, whose errors are below E50 and E90
 BINS = 50  # of the histogram of predictions
 
 
@@ -157,7 +157,7 @@ def _of_smoothed(sample: Sample) -> dict[str, Any]:
     smoothed = lowess(sample)
     error = np.abs(np.interp(value, *smoothed) - value)
     order = np.argsort(error, kind="stable")
-    e50, e90 = row_quantiles(error[order], count[order], SHARES, sample.weighted is None).tolist()
+    e50, e90 = row_quantiles(error[order], count[order], ERROR_SHARES, sample.weighted is None).tolist()
     ici = float(count @ error) / float(count.sum())
     return {"ici": ici, "e50": e50, "e90": e90, "emax": float(error.max()), "lowess": np.stack(smoothed)}
 

@@ -270,7 +270,7 @@ def compare_models(
         parts += [comparison.note] if comparison.note else []
         counts = f"{words.number_of('row', comparison.n[0])}, {len(comparison.names)} models"
         data = words.Brief(f"{counts}, {comparison.lens}. {how.strip()}".strip())
-        caution = words.SCORES + words.units(columns.cluster is not None)
+        caution = words.ABOUT_SCORES + words.units(columns.cluster is not None)
         null = f"Null hypothesis of each pair: {comparison.null_hypothesis}."
         return Answer(parts, data, caution, [null], results={"comparison": comparison})
 
@@ -347,7 +347,7 @@ def run_study(
             say("The guarantee is kept in every row, up to the exact binomial limit.")
 
 
-QUESTIONS = {
+COMMANDS = {
     "demo": show_models,
     "report": write_report,
     "test": check,
@@ -367,7 +367,7 @@ QUESTIONS = {
     "measures": list_measures,
     "generators": list_generators,
 }
-for name, command in QUESTIONS.items():
+for name, command in COMMANDS.items():
     app.command(name)(prints_answer(command))
 app.command("study")(run_study)
 app.command("warm")(warm)

@@ -11,14 +11,14 @@ import numpy as np
 from calibstat.cli.file_checks import check_size
 from calibstat.cli.formats.cell_format import format_of
 from calibstat.cli.formats.csv_rows import check_cells
-from calibstat.cli.formats.text_files import CELLS, check_expanded, kind_of
+from calibstat.cli.formats.text_files import CSV, check_expanded, kind_of
 from calibstat.data.validation import ready
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-ROWS = 2**18  # of a batch
+BATCH_ROWS = 2**18  # of a batch
 BYTES = 8  # of a number
 
 Batches = Iterator[list[np.ndarray]]
@@ -31,7 +31,7 @@ def batches_of(file: Path, columns: Sequence[str]) -> Batches | None:
     the meaning of the other entries may depend on it.
     """
     kind = kind_of(file)
-    if kind in CELLS:
+    if kind in CSV:
         return _of_cells(file, columns)
     return _of_parquet(file, columns) if kind == ".parquet" else None
 
@@ -40,16 +40,16 @@ def mixed_batches(file: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
     """Yield the same batches of columns of any kind; of a file of cells the texts as they are written."""
     import pandas as pd
 
-    if kind_of(file) in CELLS:
+    if kind_of(file) in CSV:
         how = format_of(file).of_pandas
-        with pd.read_csv(file, usecols=list(columns), chunksize=ROWS, dtype=str, **how) as batches:
+        with pd.read_csv(file, usecols=list(columns), chunksize=BATCH_ROWS, dtype=str, **how) as batches:
             yield from batches
         return
     from pyarrow import parquet
 
     with parquet.ParquetFile(file) as source:
         for group in range(source.num_row_groups):
-            for batch in source.iter_batches(ROWS, row_groups=[group], columns=list(columns)):
+            for batch in source.iter_batches(BATCH_ROWS, row_groups=[group], columns=list(columns)):
                 yield batch.to_pandas()
 
 
@@ -69,7 +69,7 @@ def _of_cells(file: Path, columns: Sequence[str]) -> Batches:
     check_expanded(file)
     written = format_of(file)
     check_cells(file, written)
-    with pd.read_csv(file, usecols=list(columns), chunksize=ROWS, **written.of_pandas) as batches:
+    with pd.read_csv(file, usecols=list(columns), chunksize=BATCH_ROWS, **written.of_pandas) as batches:
         for batch in batches:
             yield [_as_floats(batch[name].to_numpy(), name) for name in columns]
 
@@ -81,7 +81,7 @@ def _of_parquet(file: Path, columns: Sequence[str]) -> Batches:
     check_size(file, parquet_columns(file)[1] * len(columns) * BYTES)
     with parquet.ParquetFile(file) as source:
         for group in range(source.num_row_groups):  # asked for one at a time, as what is asked for is read at once
-            for batch in source.iter_batches(ROWS, row_groups=[group], columns=list(columns)):
+            for batch in source.iter_batches(BATCH_ROWS, row_groups=[group], columns=list(columns)):
                 yield [_as_floats(_numbers(batch.column(name)), name) for name in columns]
     pa.default_memory_pool().release_unused()  # it would be kept while all rows are sorted
 

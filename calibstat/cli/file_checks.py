@@ -9,7 +9,7 @@ from pathlib import Path
 
 from calibstat.data.checks import cut
 
-LARGEST = 2 * 1024**3  # bytes in memory that any file may ask for
+FILE_LIMIT = 2 * 1024**3  # bytes in memory that any file may ask for
 NOT_UTF8 = "expected text in UTF-8, or in UTF-16 with a byte order mark, found other bytes; save it as UTF-8"
 UNPAIRED = "expected quotation marks in pairs around cells, found one that is never closed"
 LARGER = 20  # times its own size that a compressed file may ask for, if that is more
@@ -27,14 +27,14 @@ def check_file(file: Path) -> None:
 
 def check_size(file: Path, declared: int) -> None:
     """Raise if what a file says that it holds is far more than fits its size: a small file may claim any number."""
-    most = max(LARGEST, LARGER * file.stat().st_size)
+    most = max(FILE_LIMIT, LARGER * file.stat().st_size)
     if declared > most:
         raise ValueError(f"expected at most {most:,} bytes of data in a file of this size, found {declared:,} declared")
 
 
 def check_text(file: Path, expanded: int) -> None:
     """Raise if the text in a compressed file is far more than fits its size: a small file may hold one endless cell."""
-    most = max(min(LARGEST_TEXT, LARGEST), LARGER_TEXT * file.stat().st_size)
+    most = max(min(LARGEST_TEXT, FILE_LIMIT), LARGER_TEXT * file.stat().st_size)
     if expanded > most:
         raise ValueError(
             f"expected at most {most:,} bytes of text in a compressed file of this size, found more; if that is right, "

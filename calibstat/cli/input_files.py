@@ -14,23 +14,23 @@ import numpy as np
 
 from calibstat.cli.batches import BYTES, batches_of, parquet_columns
 from calibstat.cli.file_checks import check_file, check_size, readable
-from calibstat.cli.formats.array_files import KINDS as OF_ARRAYS
+from calibstat.cli.formats.array_files import NUMPY_FILES as OF_ARRAYS
 from calibstat.cli.formats.array_files import read_arrays
-from calibstat.cli.formats.arrow_files import TABLES as OF_ARROW
+from calibstat.cli.formats.arrow_files import ARROW_FILES as OF_ARROW
 from calibstat.cli.formats.arrow_files import columns_of_table, names_of_table
 from calibstat.cli.formats.cell_format import format_of
 from calibstat.cli.formats.csv_rows import COUNTED, check_cells
 from calibstat.cli.formats.text_files import (
     ARRAY,
-    CELLS,
-    LINES,
+    CSV,
+    JSON_LINES,
     check_expanded,
     columns_of_lines,
     kind_of,
     names_of_lines,
 )
 from calibstat.cli.large.parts import check_columns, check_memory, naming, number_of_rows, parts_of
-from calibstat.cli.large.rows_in_cells import MOST_ROWS, RowCounts
+from calibstat.cli.large.rows_in_cells import CELL_ROWS, RowCounts
 from calibstat.cli.large.rows_of_groups import GroupCounts
 from calibstat.cli.large.rows_of_models import ModelCounts, TooManyKinds
 from calibstat.cli.reading import AS_WRITTEN, Reading
@@ -50,10 +50,10 @@ from calibstat.output.wording import listed
 if TYPE_CHECKING:
     import pandas as pd
 
-OF_JSON = (*LINES, ARRAY)
+OF_JSON = (*JSON_LINES, ARRAY)
 WILD = re.compile(r"[*?\[]")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}($|[T ])")
-KINDS = {"c": "complex numbers", "V": "raw bytes"}  # of NumPy that no command takes
+REFUSED_DATA = {"c": "complex numbers", "V": "raw bytes"}  # of NumPy that no command takes
 LONGEST_WHOLE = 1023  # bits of whole numbers that are floats
 PER_CENT = [re.compile(rf"\s*[+-]?\d*{sign}?\d+\s*%\s*") for sign in (r"\.", ",")]
 PER_CENT_SIGN = "% \t\u00a0\u202f"  # with blanks that do not break lines
@@ -86,7 +86,7 @@ def models_of_many(file: Path, label: str, prob: Sequence[str], reading: Reading
     """
     parts = parts_of(file)
     totals = [number_of_rows(part) for part in parts]
-    if None in totals or sum(total or 0 for total in totals) <= MOST_ROWS:
+    if None in totals or sum(total or 0 for total in totals) <= CELL_ROWS:
         return None
     columns = [column for entry in prob for column in choose(columns_of(file), label, [entry])[0]]
     try:
@@ -145,7 +145,7 @@ def add_batches(
             except TooManyKinds:
                 raise
             except RowsError as error:
-                if len(parts) == 1 and counts.n < MOST_ROWS:
+                if len(parts) == 1 and counts.n < CELL_ROWS:
                     return False
                 with naming(part, parts):
                     raise ValueError(said_of_a_file(error, label, [column], counts.n - before)) from None
@@ -419,7 +419,7 @@ def columns_of(file: Path) -> list[str]:
     file = parts_of(file)[0]
     check_file(file)
     kind = kind_of(file)
-    if kind not in (*CELLS, *OF_JSON, ".parquet", *OF_ARROW, *OF_ARRAYS):
+    if kind not in (*CSV, *OF_JSON, ".parquet", *OF_ARROW, *OF_ARRAYS):
         raise ValueError(
             f"expected a .csv, .tsv, .txt, .json or .jsonl file, or one of these with .gz, or a .parquet, .feather, "
             f".arrow, .npz or .npy file, found {str(file)!r}; save it as CSV"
@@ -432,7 +432,7 @@ def columns_of(file: Path) -> list[str]:
             return names_of_lines(file)
         if kind in OF_ARROW:
             return names_of_table(file)
-        if kind in CELLS:  # the first line as it is, since pandas gives new names to columns of the same name
+        if kind in CSV:  # the first line as it is, since pandas gives new names to columns of the same name
             import pandas as pd
 
             first: dict[str, Any] = {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False}
@@ -495,7 +495,7 @@ def _read_part(file: Path, label: str, columns: Sequence[str], text: bool) -> pd
 
 def check_values(column: pd.Series, name: str) -> None:
     """Raise if the values of a column are lists or other things that no command takes."""
-    kind = KINDS.get(getattr(column.dtype, "kind", "O"))
+    kind = REFUSED_DATA.get(getattr(column.dtype, "kind", "O"))
     if kind is None and column.dtype == object:
         nested = next((value for value in column if isinstance(value, list | tuple | dict | np.ndarray)), None)
         kind = None if nested is None else f"nested values ({type(nested).__name__})"

@@ -108,8 +108,8 @@ def read_lens(text: str, names: Sequence[str]) -> Lens | OfEachClass:
     family, _, argument = text.partition(":")
     if text in lenses.LENSES:
         return lenses.LENSES[text]
-    if family in lenses.FAMILIES and argument:
-        return lenses.FAMILIES[family].read(argument, names, partial(class_number, names=names))
+    if family in lenses.LENS_FAMILIES and argument:
+        return lenses.LENS_FAMILIES[family].read(argument, names, partial(class_number, names=names))
     raise ValueError(f"expected a lens, {either(lenses.spellings())}; found {text!r}")
 
 

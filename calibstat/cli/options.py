@@ -63,12 +63,12 @@ LensText = Annotated[
         "two: top_label.",
     ),
 ]
-NAMES = "As in 'calibstat measures'; may be repeated. Default: "
+MEASURE_HELP = "As in 'calibstat measures'; may be repeated. Default: "
 Tests = Annotated[
     list[str] | None,
-    typer.Option("--measure", metavar="NAME", help=f"{NAMES}one test that looks for deviations of every kind."),
+    typer.Option("--measure", metavar="NAME", help=f"{MEASURE_HELP}one test that looks for deviations of every kind."),
 ]
-Names = Annotated[list[str] | None, typer.Option("--measure", metavar="NAME", help=f"{NAMES}ece.")]
+Names = Annotated[list[str] | None, typer.Option("--measure", metavar="NAME", help=f"{MEASURE_HELP}ece.")]
 Method = Annotated[
     str | None,
     typer.Option("--method", help="honest, bracket, percentile, basic or bca; with --folds triangle or mirror."),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C ends, 128 and the number of the signal
-PATIENCE = 1.0  # seconds before a progress bar is worth showing
+GRACE = 1.0  # seconds before a progress bar is worth showing
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def late_bar(total: float | None) -> Iterator[Callable[[float, str], None]]:
 
     def show(done: float, what: str) -> None:
         bar.update(task, description=what, completed=done)
-        if time.monotonic() - began > PATIENCE and bar.console.is_terminal:
+        if time.monotonic() - began > GRACE and bar.console.is_terminal:
             bar.start()
 
     try:

@@ -17,12 +17,12 @@ FEW: dict[str, Any] = {"n_resamples": 3, "rng": 1}
 TIED = np.array([0.0, 0.05, 0.3, 0.5, 0.8, 1.0])
 REFUSED = (ValueError, TypeError, ImportError)  # not for these rows, no such argument, or a package is not there
 UNCOMPILED = {"lower_distance", "NeuralScaling"}  # a linear programme and a network, which take long
-OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+WARM_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("kernel_ce", {"kernel": "gaussian"}),
     ("regression_ce", {"kernel": "epanechnikov"}),
 )
 MEAN_ECE = {"measure": "ece", "lens": "class_wise_mean"}
-MANY = 20_000  # rows, of which some methods go another way
+WARM_ROWS = 20_000  # rows, of which some methods go another way
 Kinds: TypeAlias = dict[str, tuple[tuple[Any, ...], dict[str, Any]]]  # rows, and further arguments about them
 Question: TypeAlias = tuple[str, Callable[[], object]]
 
@@ -112,7 +112,7 @@ def _of_several(kinds: Kinds) -> Iterator[Question]:
 
 def _by_other_methods(kinds: Kinds) -> Iterator[Question]:
     """Ask by measures with other options, by every kind of band, and of classes in clusters."""
-    for name, option in OPTIONS:
+    for name, option in WARM_OPTIONS:
         yield f"another {name}", _call(cs.calibration_test, *kinds["rows"][0], measure=name, **option, **FEW)
     for shape in ("nondecreasing", cs.Variation(0.5), cs.Slope(1.0)):
         of_shape = _call(cs.confidence_interval, *kinds["rows"][0], measure="l1", shape=shape, **FEW)
@@ -143,7 +143,7 @@ def _of_many_rows_and_classes() -> Iterator[Question]:
     interval = _call(cs.confidence_interval, label, prob, **MEAN_ECE, **FEW)
     yield "confidence_interval of ece, many classes", interval
     yield "VectorScaling of many classes", _call(_recalibrate, RECALIBRATORS["VectorScaling"], prob, label)
-    y, p = cs.generators.temperature(1.5).sample(MANY, rng=1)
+    y, p = cs.generators.temperature(1.5).sample(WARM_ROWS, rng=1)
     verbs: tuple[Any, ...] = cs.calibration_test, cs.reliability, cs.validate, cs.cox, cs.calibration_belt
     for ask in verbs:
         yield f"{ask.__name__}, many rows", _call(ask, y, p)

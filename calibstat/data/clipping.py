@@ -7,7 +7,7 @@ import numpy as np
 from calibstat.data.checks import is_number
 from calibstat.digits import settled
 
-LEAST = 2.0**-24  # half a step of float32 below 1: where a single-precision prediction is rounded to 1
+LEAST_SINGLE = 2.0**-24  # half a step of float32 below 1: where a single-precision prediction is rounded to 1
 LEAST_CLIP = 2.0**-53  # below it 1 - clip is 1
 
 
@@ -63,8 +63,8 @@ def suggested(prob: np.ndarray) -> float:
     prob = np.asarray(prob, np.float64)
     inside = prob[(prob > 0) & (prob < 1)]
     if inside.size == 0:
-        return max(1 / (2 * len(prob) + 2), LEAST)
-    return max(float(np.minimum(inside, 1 - inside).min()) / 2, LEAST)
+        return max(1 / (2 * len(prob) + 2), LEAST_SINGLE)
+    return max(float(np.minimum(inside, 1 - inside).min()) / 2, LEAST_SINGLE)
 
 
 def needed(prob: np.ndarray) -> float | None:

@@ -9,7 +9,7 @@ from calibstat.data.sample import Sample
 from calibstat.digits import settled
 from calibstat.in_order import first_largest
 
-PART = 2**16  # predictions whose pairs are counted together
+PART_ROWS = 2**16  # predictions whose pairs are counted together
 SIGMAS = 5.0  # standard errors below 1/2 of an AUC that is no chance: one in 3 million without any association
 APART = 0.95  # AUC of weights for an outcome, above which they nearly tell the outcomes apart
 NO_CHANCE = 2.5  # standard errors from 1/2 of that AUC: about 1 in 100 or less of weights without any association
@@ -158,9 +158,9 @@ def auc(count: np.ndarray, positives: np.ndarray) -> tuple[float, float]:
     numbers are nan unless both outcomes were observed.
     """
     one, zero, pairs = positives.sum(), 0.0, 0.0
-    for first in range(0, count.size, PART):
-        events = positives[first : first + PART]
-        negatives = count[first : first + PART] - events
+    for first in range(0, count.size, PART_ROWS):
+        events = positives[first : first + PART_ROWS]
+        negatives = count[first : first + PART_ROWS] - events
         below = np.cumsum(negatives) - negatives / 2 + zero
         pairs += float(events @ below)
         zero += negatives.sum()

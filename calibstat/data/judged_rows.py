@@ -15,7 +15,7 @@ from calibstat.data.validation import as_vector, check_all, to_numpy
 from calibstat.digits import settled
 
 FEWEST_LABELS = 50
-FAR = 5.0  # standard deviations that the number of labels may lie from the sum of the chances
+FAR_OFF = 5.0  # standard deviations that the number of labels may lie from the sum of the chances
 
 
 class Judge:
@@ -149,7 +149,7 @@ def _chances(inclusion: object, labelled: np.ndarray) -> np.ndarray:
     check_all((chance > 0) & (chance <= 1), "a chance of being labelled above 0 and at most 1", chance, "inclusion")
     check_all(labelled | (chance < 1), "a label, or a chance below 1", chance, "inclusion")
     labels, total = np.count_nonzero(labelled), float(chance.sum())
-    if abs(labels - total) > FAR * np.sqrt((chance * (1 - chance)).sum()) + 0.5:
+    if abs(labels - total) > FAR_OFF * np.sqrt((chance * (1 - chance)).sum()) + 0.5:
         raise ValueError(
             f"expected inclusion= of a judge, chances that add up to about the number of labelled rows, "
             f"{labels}; found a sum of {settled(total):.6g}"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from calibstat.data.sample import Sample
 
 TRIED = 200  # rows on which a user-defined lens is checked with every class
-ROWS = 2048  # rows sorted together, to save memory
+SORTED = 2048  # rows sorted together, to save memory
 IN_EVERY_ROW = "in every row"
 
 
@@ -407,7 +407,7 @@ def top_k(k: int) -> Lens:
         if k >= prob.shape[1]:
             raise ValueError(f"expected more than {k} classes for top_k({k}), found {prob.shape[1]}")
         parts = [
-            np.argsort(-prob[i : i + ROWS], axis=1, kind="stable")[:, :k].copy() for i in range(0, len(prob), ROWS)
+            np.argsort(-prob[i : i + SORTED], axis=1, kind="stable")[:, :k].copy() for i in range(0, len(prob), SORTED)
         ]
         return np.concatenate(parts)
 
@@ -484,7 +484,7 @@ def _read_groups(argument: str, names: Sequence[str], number: Callable[[str], in
     return replace(groups(partition), name="groups:" + ",".join("+".join(names[k] for k in each) for each in partition))
 
 
-# To add a lens, add a line here, or in FAMILIES if it takes an argument. A lens of several classes needs `names`.
+# To add a lens, add a line here, or in LENS_FAMILIES if it takes an argument. A lens of several classes needs `names`.
 LENSES: Mapping[str, Lens | OfEachClass] = MappingProxyType(
     {
         "top_label": top_label,
@@ -499,7 +499,7 @@ OneLens: TypeAlias = (  # that shows one number
 )
 AnyLens: TypeAlias = str | Lens | OfEachClass | None  # a name is checked when the lens is looked up
 EachClass: TypeAlias = Literal["class_wise"] | ClassWise
-FAMILIES: Mapping[str, LensFamily] = MappingProxyType(
+LENS_FAMILIES: Mapping[str, LensFamily] = MappingProxyType(
     {
         "one_class": LensFamily("NAME", _read_one_class, False),
         "top_k": LensFamily("2", _read_top_k, True),
@@ -511,7 +511,7 @@ FAMILIES: Mapping[str, LensFamily] = MappingProxyType(
 def spellings(*, shows_classes: bool | None = None) -> list[str]:
     """List the lenses as written on the command line: all, or only those that show several classes, or do not."""
     plain = {name: isinstance(lens, Lens) and lens.names is not None for name, lens in LENSES.items()}
-    of_families = {f"{name}:{family.example}": family.shows_classes for name, family in FAMILIES.items()}
+    of_families = {f"{name}:{family.example}": family.shows_classes for name, family in LENS_FAMILIES.items()}
     return [text for text, several in (plain | of_families).items() if shows_classes in (None, several)]
 
 
@@ -521,7 +521,7 @@ def find_lens(lens: AnyLens) -> Lens | OfEachClass:
         return lens
     if isinstance(lens, str) and lens in LENSES:
         return LENSES[lens]
-    raise unknown_name("a lens", lens, LENSES, f" or made by calibstat.lenses ({', '.join(FAMILIES)})")
+    raise unknown_name("a lens", lens, LENSES, f" or made by calibstat.lenses ({', '.join(LENS_FAMILIES)})")
 
 
 def _whole(k: object, least: int, what: str) -> int:

@@ -17,7 +17,7 @@ from calibstat.data.labels import OutcomeNames, Positive, check_row_names, label
 from calibstat.data.row_order import canonical_order
 from calibstat.data.validation import as_classes, as_matrix, n_columns, outcomes_of_rows, vector_error
 
-CLASS_BLOCK = 64  # classes whose maximum is found first; only the block that holds the largest is then searched
+MAXIMA_BLOCK = 64  # classes whose maximum is found first; only the block that holds the largest is then searched
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,8 +266,8 @@ def _check_vectors(
         best = 0
         total = 0.0
         zero = row[0] - row[0]
-        for start in range(0, classes, CLASS_BLOCK):
-            part = code[start : start + CLASS_BLOCK]
+        for start in range(0, classes, MAXIMA_BLOCK):
+            part = code[start : start + MAXIMA_BLOCK]
             high = part[0]
             for k in range(part.size):
                 high = max(high, part[k])
@@ -275,7 +275,7 @@ def _check_vectors(
             if high > most:
                 most = high
                 best = start
-            some = row[start : start + CLASS_BLOCK]
+            some = row[start : start + MAXIMA_BLOCK]
             eighths = some.size - some.size % 8
             s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = zero
             for k in range(0, eighths, 8):

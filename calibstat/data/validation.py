@@ -16,10 +16,10 @@ from calibstat.data.rows_error import Entry, Given, Part, RowsError
 from calibstat.digits import settled
 
 ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
-MOST_DIGITS = 15  # of a decimal number that a float64 keeps
-MARGIN = 20  # logits are seldom larger: a probability beside 1 by 2e-9
+LABEL_DIGITS = 15  # of a decimal number that a float64 keeps
+EXCERPT = 20  # logits are seldom larger: a probability beside 1 by 2e-9
 MANY_NAMES = 20  # of classes, which are not listed in messages
-NAMES = "name the positive one with pos_label=, or both with labels="
+NAMES_WANTED = "name the positive one with pos_label=, or both with labels="
 HALF_DIGITS = 8  # after the decimal point, of any number of half precision
 
 # --- arrays -----------------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def _as_outcomes(y: np.ndarray, labels: Sequence[Any] | None) -> np.ndarray:
     """Convert outcomes to numbers; with `labels`, to 0 and 1."""
     if labels is None:
         if y.dtype.kind in "OUST":
-            _need_numbers(y, "outcomes 0 and 1", NAMES)
+            _need_numbers(y, "outcomes 0 and 1", NAMES_WANTED)
             y = floats(y, "y_true")
         return ready(y, np.int64) if y.dtype == np.int64 else as_vector(y, "y_true")
     if len(labels) != 2 or labels[0] == labels[1]:
@@ -294,7 +294,7 @@ def advice_of_scale(p: np.ndarray) -> Sequence[Part]:
     if np.any(finite < -0.01):
         return "; if these are logits, give ", Given.FROM_LOGITS
     if np.any(finite > 2) and np.all(finite <= 100):
-        margins = ("; if they are logits or raw margins, give ", Given.FROM_LOGITS) if finite.max() <= MARGIN else ()
+        margins = ("; if they are logits or raw margins, give ", Given.FROM_LOGITS) if finite.max() <= EXCERPT else ()
         return ("; if these are per cent, divide by 100", *margins)
     return ()
 
@@ -417,7 +417,7 @@ def sums_are_rounded(prob: np.ndarray, fewest_digits: int = 1) -> bool:
     prob = prob.astype(np.float64)
     off = np.abs(prob.sum(axis=1) - 1)
     good = off <= ROUNDING
-    for digits in range(fewest_digits, MOST_DIGITS + 1):
+    for digits in range(fewest_digits, LABEL_DIGITS + 1):
         unit = 10.0**-digits
         whole = (np.abs(prob - np.round(prob, digits)) <= rounding * prob).all(axis=1)
         good |= whole & (off <= (1 + ROUNDING) * prob.shape[1] * unit / 2)

@@ -11,7 +11,7 @@ from calibstat.generators.distributions import Random
 from calibstat.generators.generator_table import register
 from calibstat.generators.multiclass_generator import MulticlassGenerator, draw_classes, points
 from calibstat.generators.multiclass_truth import MulticlassPopulation
-from calibstat.generators.population import SAME
+from calibstat.generators.population import ONE_POINT
 
 __all__ = ["always_wrong", "label_noise", "six_points"]
 
@@ -26,7 +26,7 @@ class _Finite(MulticlassGenerator):
     def _conditional(self, prob: np.ndarray) -> np.ndarray:
         conditional = np.full(prob.shape, np.nan)
         for predicted, chance in zip(self._population.prob, self._population.chance, strict=True):
-            conditional[np.all(np.abs(prob - predicted) <= SAME, axis=1)] = chance
+            conditional[np.all(np.abs(prob - predicted) <= ONE_POINT, axis=1)] = chance
         return conditional
 
 

@@ -14,7 +14,7 @@ from calibstat.data.retired_words import refuse_retired
 from calibstat.generators import multiclass_truth
 from calibstat.generators.distributions import Random
 from calibstat.generators.multiclass_truth import MulticlassPopulation
-from calibstat.generators.population import SAME
+from calibstat.generators.population import ONE_POINT
 from calibstat.generators.simulator import Pairs, Simulator
 from calibstat.measures.kinds.base import Measure, MulticlassMeasure
 from calibstat.measures.kinds.registry import find_measure
@@ -129,7 +129,7 @@ class MulticlassGenerator(Simulator):
     @cached_property
     def is_calibrated(self) -> bool:
         """Whether the classes have the probabilities that are predicted, to 1e-12, everywhere."""
-        return bool(np.all(np.abs(self._population.chance - self._population.prob) <= SAME))
+        return bool(np.all(np.abs(self._population.chance - self._population.prob) <= ONE_POINT))
 
     def __repr__(self) -> str:
         given = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

@@ -17,8 +17,8 @@ from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.population_value import NO_EDGES, Loss
 from calibstat.measures.lower_and_upper_distance import best_merging
 
-CELLS = 4096  # common cells of the parts of a mixture, beside those at singular ends and edges of bins
-SAME = 1e-12  # predictions this close are one point of the curve; and the tolerance of calibration
+MIXTURE_CELLS = 4096  # common cells of the parts of a mixture, beside those at singular ends and edges of bins
+ONE_POINT = 1e-12  # predictions this close are one point of the curve; and the tolerance of calibration
 LARGEST_DOMAIN = 12  # 3**12 / 2 partitions take a third of a second
 STEEPEST = 700.0  # log-odds beyond which exponentials leave the range of floats
 
@@ -172,7 +172,7 @@ def _cells(smooth: Sequence[Part], edge: np.ndarray) -> np.ndarray:
     Parts that make the same prediction must meet in one point, or a norm of the residuals would not let them cancel.
     """
     ends = [part.predict(part.continuous.score(part.continuous.grid)) for part in smooth]
-    edge = np.unique(np.concatenate([np.linspace(0, 1, CELLS + 1), edge, *ends]))
+    edge = np.unique(np.concatenate([np.linspace(0, 1, MIXTURE_CELLS + 1), edge, *ends]))
     edge = edge[np.diff(edge, prepend=-np.inf) > SMALLEST_PANEL]
     edge[-1] = 1.0
     probability, prediction, positives = np.zeros((3, edge.size - 1))
@@ -235,7 +235,7 @@ class Population:
         """Whether at every prediction the mean true probability, over points and parts, is the prediction."""
 
         def exact(pooled: Sample) -> bool:
-            return bool(np.all(np.abs(pooled.positives - pooled.count * pooled.value) <= SAME * pooled.count))
+            return bool(np.all(np.abs(pooled.positives - pooled.count * pooled.value) <= ONE_POINT * pooled.count))
 
         wrong = [part for part in self.parts if not exact(part.summary())]
         return not wrong or (len(wrong) > 1 and exact(Population(wrong).summary()))
@@ -245,7 +245,7 @@ class Population:
         from scipy.special import logit
 
         value, probability, positives = _points(self.parts)
-        near = np.abs(f[..., None] - value) <= SAME
+        near = np.abs(f[..., None] - value) <= ONE_POINT
         mass, ones = near @ probability, near @ positives
         smooth = [part for part in self.parts if isinstance(part.distribution, Density)]
         if len(smooth) == 1:

@@ -42,9 +42,9 @@ def find_clusters(n: int, clusters: int | None, size: Sizes, share: Shares, alik
         number = check_whole("clusters", clusters)
         if number > n:
             raise ValueError(f"expected at most as many clusters as rows, {n}, found {number}")
-        if not is_among(size, SIZES):
+        if not is_among(size, CLUSTER_SIZES):
             raise ValueError(f"expected size 'equal', 'geometric', 'one_giant' or a size of each, found {short(size)}")
-        drawn = SIZES[size]
+        drawn = CLUSTER_SIZES[size]
         return Clusters(lambda random: drawn(n, number, random), _chances("share", share, number),
                         _chances("alike", alike, number))  # fmt: skip
     sizes = _given(n, clusters, size)
@@ -75,7 +75,7 @@ def _one_giant(n: int, clusters: int, random: Random) -> np.ndarray:
     return np.concatenate([[giant], _equal(n - giant, clusters - 1, random)])
 
 
-SIZES: dict[str, Callable[[int, int, Random], np.ndarray]] = {
+CLUSTER_SIZES: dict[str, Callable[[int, int, Random], np.ndarray]] = {
     "equal": _equal,
     "geometric": _geometric,
     "one_giant": _one_giant,

@@ -12,13 +12,13 @@ from calibstat.generators.distributions import Random, solve
 from calibstat.generators.generator_table import register
 from calibstat.generators.multiclass_generator import MulticlassGenerator, draw_classes
 from calibstat.generators.multiclass_truth import MulticlassPopulation
-from calibstat.generators.population import SAME
+from calibstat.generators.population import ONE_POINT
 
 __all__ = ["dirichlet"]
 
-MOST_POINTS = 2**16  # points that represent a continuous distribution
+LAW_POINTS = 2**16  # points that represent a continuous distribution
 FEWEST_POINTS = 2**12
-NUMBERS = 2**21  # fewer points for many classes, so that points times classes stay near this
+HELD_NUMBERS = 2**21  # fewer points for many classes, so that points times classes stay near this
 _ZERO_SHARE = 1e-9  # a singular value, or an entry of a direction, this small against the largest is 0
 
 
@@ -116,10 +116,10 @@ class dirichlet(MulticlassGenerator):
     def is_calibrated(self) -> bool:
         """Whether the vectors are reported as they are, to 1e-12."""
         if self._linear is None:
-            return abs(self.temperature - 1) <= SAME
+            return abs(self.temperature - 1) <= ONE_POINT
         matrix, shift = self._linear
         change = matrix - np.eye(self.n_classes)
-        return bool(np.all(np.abs(_centred(change)) <= SAME) and np.all(np.abs(_centred(shift)) <= SAME))
+        return bool(np.all(np.abs(_centred(change)) <= ONE_POINT) and np.all(np.abs(_centred(shift)) <= ONE_POINT))
 
     @cached_property
     def _linear(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -163,8 +163,8 @@ class dirichlet(MulticlassGenerator):
 
     @cached_property
     def _population(self) -> MulticlassPopulation:
-        most = NUMBERS // self.n_classes
-        return self._net(int(np.clip(2 ** (most.bit_length() - 1), FEWEST_POINTS, MOST_POINTS)))
+        most = HELD_NUMBERS // self.n_classes
+        return self._net(int(np.clip(2 ** (most.bit_length() - 1), FEWEST_POINTS, LAW_POINTS)))
 
     def _net(self, size: int) -> MulticlassPopulation:
         """Return points, a power of 2 in number, that represent the distribution."""

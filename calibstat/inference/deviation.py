@@ -20,17 +20,17 @@ from calibstat.result import Result
 CLAIMED_FROM = 1000  # rows; with fewer a direction describes these rows only
 CLAIM_LEVEL = 0.05  # of a claim, and at which a test has to reject for one
 EITHER = 2.2365  # one of two independent standard normal numbers is further from 0 once in 20 times
-TINY = 1e-6  # nearer to 0 or 1 no digits of a probability are written
+NO_DIGITS = 1e-6  # nearer to 0 or 1 no digits of a probability are written
 SEEN = 1.0  # a root further from 0 is described
 BIAS = ("too few events", "too many events")
 CONFIDENCE = ("over-confident", "under-confident")
 SLOPE = ("too far apart", "too close together")  # of log-odds; a slope below 0, or a true factor below 1, comes first
-WORDS = {
+IN_CLAIMS = {
     "too many events": "{of} is observed more often than predicted",
     "too few events": "{of} is observed less often than predicted",
 }
 AS_IF_FITTED = ("under-confident", "too close together")  # as predictions look on the rows that they were fitted to
-KINDS = {"smooth": "a smooth pattern", "scattered": "many places", "local": "a single range"}
+PATTERNS = {"smooth": "a smooth pattern", "scattered": "many places", "local": "a single range"}
 
 
 class Confidence(NamedTuple):
@@ -112,7 +112,7 @@ class Deviation(Result):
 
     def __str__(self) -> str:
         return (
-            f"{KINDS[self.kind]} in the predicted probabilities of {self.of}. "
+            f"{PATTERNS[self.kind]} in the predicted probabilities of {self.of}. "
             f"Most striking: {self.where}.\n{self.direction}"
         )
 
@@ -120,7 +120,7 @@ class Deviation(Result):
     def short(self) -> str:
         """The same in one line that begins with what was predicted, for a list of several classes."""
         seen = self._say(self._seen)
-        return f"{self.of}: {KINDS[self.kind]}; most striking: {self.where}{f'; {seen}' if seen else ''}."
+        return f"{self.of}: {PATTERNS[self.kind]}; most striking: {self.where}{f'; {seen}' if seen else ''}."
 
     @property
     def where(self) -> str:
@@ -154,9 +154,11 @@ class Deviation(Result):
         return tuple(names[int(direction > 0)] for names, direction in pairs if direction)
 
     def _say(self, directions: tuple[str, ...]) -> str:
-        claims = [WORDS[name].format(of=self.of) for name in directions if name in WORDS]
+        claims = [IN_CLAIMS[name].format(of=self.of) for name in directions if name in IN_CLAIMS]
         predictions = [
-            f"{name} ({self.confidence})" if name in CONFIDENCE else name for name in directions if name not in WORDS
+            f"{name} ({self.confidence})" if name in CONFIDENCE else name
+            for name in directions
+            if name not in IN_CLAIMS
         ]
         claims += [f"predictions are {' and '.join(predictions)}"] if predictions else []
         fitted = any(name in AS_IF_FITTED for name in directions)
@@ -176,9 +178,9 @@ def _count(number: float) -> str:
 def _range(low: float, high: float) -> str:
     """Write a range with two digits of its width; a single prediction with three of its way to 0 or 1."""
     low, high = settled(low), settled(high)
-    if high < TINY:
+    if high < NO_DIGITS:
         return "below 0.000001"
-    if 1 - low < TINY:
+    if 1 - low < NO_DIGITS:
         return "above 0.999999"
     if low == high:
         decimals = 2 - math.floor(math.log10(min(low, 1 - low)))

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 FIFTHS = 5
 COLUMNS = ("left", "right", "count", "mean_prediction", "frequency", "low", "high")
-LEAST = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
-LEAST_P = 1e-6  # of a test by a measure: the search for its p-value ends here
+LEAST_MARGIN = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
+P_FLOOR = 1e-6  # of a test by a measure: the search for its p-value ends here
 _NO_BINS = (
     "expected independent rows of equal weight for {}, found {}: its proof bounds a number of events; "
     'by= a measure, such as "ece", takes them'
@@ -136,7 +136,7 @@ class Equivalence(NotedResult):
     def answer(self) -> str:
         """Whether the margin is shown, and what these rows could show."""
         margin, limit = f"{self.margin:g}", _rounded_up(self.limit)
-        floor = "" if self.if_calibrated is None else f" {LEAST.format(_rounded_up(self.if_calibrated))}"
+        floor = "" if self.if_calibrated is None else f" {LEAST_MARGIN.format(_rounded_up(self.if_calibrated))}"
         if self.claimed:
             claim = f"{self.by} is at most {margin}"
             if self.count is not None:
@@ -389,11 +389,11 @@ def _rows_needed(share: np.ndarray, mean: np.ndarray, spread: np.ndarray, margin
 
 
 def _inverted(shown: Callable[[float], bool], level: float, claimed: bool) -> float:
-    """Return the smallest level at which the margin is shown, from `LEAST_P` to 1/2 (or 1), never across `level`."""
+    """Return the smallest level at which the margin is shown, from `P_FLOOR` to 1/2 (or 1), never across `level`."""
     from scipy.special import ndtr, ndtri
 
     if claimed:
-        low, high = LEAST_P, level
+        low, high = P_FLOOR, level
         if level <= low or shown(low):
             return min(low, level)
     else:

@@ -106,7 +106,7 @@ PLAIN: dict[str, Any] = {
     "region": "all",
     "class_weight": None,
 }
-NAMED: dict[str, dict[str, Any]] = {  # options of `gce`, beside those that are PLAIN, to which papers give a name
+BY_NAME: dict[str, dict[str, Any]] = {  # options of `gce`, beside those that are PLAIN, to which papers give a name
     "class-conditional ECE": {"max_prob": True},
     "ECE": {"max_prob": True, "class_conditional": False},
     "SCE": {},
@@ -118,11 +118,11 @@ NAMED: dict[str, dict[str, Any]] = {  # options of `gce`, beside those that are 
 
 # the order in which `product` counts is the order of the index; of the threshold here only whether there is one
 SWITCHES = tuple(product(("even", "adaptive"), (True, False), (True, False), (False, True), ("l1", "l2")))
-NAMES = {
+VARIANTS = {
     SWITCHES.index(
         tuple((PLAIN | options | {"threshold": "threshold" in options})[each] for each in COLUMNS[2:7])
     ): name
-    for name, options in NAMED.items()
+    for name, options in BY_NAME.items()
 }
 
 
@@ -205,7 +205,7 @@ def gce_family(
     ]
     return GceFamily(
         index=read_only(np.arange(32)),
-        name=read_only(np.array([NAMES.get(i, "") for i in range(32)])),
+        name=read_only(np.array([VARIANTS.get(i, "") for i in range(32)])),
         binning=binning,
         max_prob=max_prob,
         class_conditional=class_conditional,

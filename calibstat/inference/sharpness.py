@@ -22,7 +22,7 @@ from calibstat.inference.sharpness_errors import LossRows, standard_errors
 from calibstat.measures.bregman import Bregman
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.regression_ce import (
-    LEAST_ROWS,
+    LEAST_SHARE,
     RegressionCE,
     density_scale,
     find_divergence,
@@ -263,7 +263,7 @@ def _curves(
     inside = _reflected_sums(grid, value, weight, kernel, bandwidth)
     density = inside[0] / (count.sum() * density_scale(kernel, bandwidth))
     row = 1.0 if sample.kind == "counts" else count.min()
-    rows[rows < LEAST_ROWS * row] = np.nan
+    rows[rows < LEAST_SHARE * row] = np.nan
     curve = np.clip(hits / rows, 0, 1)
     inside[0, np.isnan(rows)] = np.nan
     _, frequency, mean, divergence_near = inside / inside[0]

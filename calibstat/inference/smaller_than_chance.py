@@ -14,7 +14,7 @@ from calibstat.resampling import Draws, Labels, Stage, draw, in_cells
 NOTE_LEVEL = 0.01  # of both together: a calibrated model gets the note in at most 1 % of samples
 OF_SUMS = 0.009  # of the mean and the slope of the residuals, and the rest of NOTE_LEVEL of the statistic
 MEAN = 10.0  # times that the mean residual counts: cross-validation makes it smaller than any other component
-LARGE = 4.0  # their size from which on it is not worth while to draw
+LARGE_Z = 4.0  # their size from which on it is not worth while to draw
 # labels in clusters have no such note, so the words are free: the statistic must not share its draws with the two sums
 OTHER_WORDS = Stage.SHARED
 ROUNDING = 1e-9  # sizes so close to each other are ties
@@ -47,7 +47,7 @@ def smaller_than_chance(measure: Statistic, sample: Sample, statistic: float, nu
     if is_small(statistic, null, NOTE_LEVEL - OF_SUMS):
         return True
     observed = _size(diagnostics, cell_sums(cell, *sample.arrays)[1][None]).item()
-    if observed > LARGE:
+    if observed > LARGE_Z:
         return False
 
     def size(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:

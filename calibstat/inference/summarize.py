@@ -136,8 +136,8 @@ CALIBRATION: dict[str, dict[str, Any]] = {
     "adaptive_calibration_error": {"measure": "gce", "binning": "adaptive"},
     "smooth_ece": {"measure": "smooth_ece"},
 }
-SCORES = ("log_loss", "brier")
-MEASURES = ("accuracy", *CALIBRATION, "auc", *SCORES)
+PROPER = ("log_loss", "brier")
+SUMMARIZED = ("accuracy", *CALIBRATION, "auc", *PROPER)
 
 
 def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, Any]:
@@ -229,10 +229,10 @@ def summarize(
         raise unknown_name("a reference", reference, names)
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))
-    questions = {name: question(name, models[names[0]].n_classes, clip) for name in (*CALIBRATION, *SCORES)}
+    questions = {name: question(name, models[names[0]].n_classes, clip) for name in (*CALIBRATION, *PROPER)}
     if rows.rows.sample_weight is not None:
         questions = {name: arguments for name, arguments in questions.items() if not _is_joint(arguments)}
-    measures = tuple(name for name in MEASURES if name in questions or name in ("accuracy", "auc"))
+    measures = tuple(name for name in SUMMARIZED if name in questions or name in ("accuracy", "auc"))
     asked = {name: _asked(rows, predictions) for name, predictions in models.items()}
     cells = {name: _row(each, questions, measures, settings) for name, each in asked.items()}
     table = np.array([[cell[:3] for cell in row] for row in cells.values()])
@@ -361,7 +361,7 @@ def _tradeoffs(
     for name, row in zip(names, estimate, strict=True):
         if row[ece] >= base[ece]:
             continue
-        for score in (name for name in SCORES if name in measures):
+        for score in (name for name in PROPER if name in measures):
             before, after = (values[measures.index(score)] for values in (base, row))
             if not after > before:
                 continue

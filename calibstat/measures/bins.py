@@ -17,7 +17,7 @@ from calibstat.data.single_precision import edges_for, is_single
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS
 
 BLOCK = 1024  # rows whose bins are computed together; they stay in the first-level cache
-CLASS_BLOCK = 32  # classes whose bins are computed together
+BINNED_BLOCK = 32  # classes whose bins are computed together
 MANY_BINS = 4096  # with more bins sorting is as fast
 MOST_BINS = 2**52  # with more bins edges b / B of different b may be the same double
 
@@ -27,7 +27,7 @@ Strategy = str | Sequence[float]
 Single = bool | None  # True, or None
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, residuals / n and predictions / n in each bin
 STRATEGIES = ("uniform", "quantile", "tree")
-EXPECTED = f"expected strategy {', '.join(map(repr, STRATEGIES))}"
+EXPECTED_STRATEGY = f"expected strategy {', '.join(map(repr, STRATEGIES))}"
 TREE_ROWS = 100  # in a cell of a tree, from which on it is split
 NEAR_MEAN, OF_SINGLE = 1e-9, 2.0**-23  # relative; rounding must not decide on which side of a mean a prediction is
 NO_CUTS = ", which is not an ascending sequence of cuts from 0 to 1 either"
@@ -154,7 +154,7 @@ def check_bins(n_bins: object, strategy: object = "uniform") -> None:
     if not isinstance(strategy, str):
         cuts_of(strategy)
     elif not is_among(strategy, STRATEGIES):
-        raise ValueError(f"{EXPECTED}, found {short(strategy)}{NO_CUTS}")
+        raise ValueError(f"{EXPECTED_STRATEGY}, found {short(strategy)}{NO_CUTS}")
     if not is_unbinned(n_bins):
         number_of_bins(n_bins, 1)
 
@@ -164,7 +164,7 @@ def cuts_of(strategy: object) -> np.ndarray:
     cuts = np.asarray(strategy)
     numbers = cuts.ndim == 1 and (cuts.size == 0 or cuts.dtype.kind in "iuf")
     if not (numbers and np.all((cuts >= 0) & (cuts <= 1)) and np.all(cuts[1:] > cuts[:-1])):
-        raise ValueError(f"{EXPECTED}, found {strategy!r}{NO_CUTS}")
+        raise ValueError(f"{EXPECTED_STRATEGY}, found {strategy!r}{NO_CUTS}")
     return cuts.astype(np.float64)
 
 
@@ -359,13 +359,13 @@ def _column_sums(prob: np.ndarray, label: np.ndarray, sums: np.ndarray, single: 
     """
     n, classes = prob.shape
     bins = sums.shape[2]
-    cell = np.empty(CLASS_BLOCK, np.int32)
+    cell = np.empty(BINNED_BLOCK, np.int32)
     rows = np.zeros((classes, bins), np.int32)
     first = np.zeros(classes)
     edge = 1.0 / bins if single is None else np.float64(np.float32(1.0 / bins))  # of the first bin
     for i in range(n):
-        for start in range(0, classes, CLASS_BLOCK):
-            row = prob[i, start : start + CLASS_BLOCK]
+        for start in range(0, classes, BINNED_BLOCK):
+            row = prob[i, start : start + BINNED_BLOCK]
             beyond = False
             for k in range(row.size):
                 beyond |= row[k] > edge

@@ -189,16 +189,16 @@ def _of_spherical(u: np.ndarray) -> np.ndarray:
 BRIER = Bregman("brier", np.square, lambda x: 2 * x, _squared_difference)
 LOG_LOSS = Bregman("log_loss", _negative_entropy, _log_odds, _relative_entropy, _of_log_odds)
 SPHERICAL = Bregman("spherical", _length, lambda x: (2 * x - 1) / _length(x), _chord, _of_spherical)
-SCORES: Mapping[str, Bregman] = MappingProxyType({entry.name: entry for entry in (BRIER, LOG_LOSS, SPHERICAL)})
+BREGMANS: Mapping[str, Bregman] = MappingProxyType({entry.name: entry for entry in (BRIER, LOG_LOSS, SPHERICAL)})
 
 
 def find_score(score: object) -> Bregman:
     """Return the score of this name, or the score itself."""
     if isinstance(score, Bregman):
         return score
-    if isinstance(score, str) and score in SCORES:
-        return SCORES[score]
-    raise unknown_name("a score", score, SCORES, " or a Bregman")
+    if isinstance(score, str) and score in BREGMANS:
+        return BREGMANS[score]
+    raise unknown_name("a score", score, BREGMANS, " or a Bregman")
 
 
 def total_loss(score: Bregman, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:

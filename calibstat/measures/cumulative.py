@@ -75,13 +75,13 @@ def _curve(residual: np.ndarray) -> np.ndarray:
 BLOCKS = (
     100  # three ends of each: the reach is then within .5 % of that over all intervals, and within .01 % on average
 )
-PRODUCTS = 2e7  # numbers that the sums of clusters up to all ends may hold
+END_SUMS = 2e7  # numbers that the sums of clusters up to all ends may hold
 
 
 def _ends(moments: Moments) -> np.ndarray:
     """Return how many predictions lie below each end of the intervals that are looked at, ascending."""
     curve = _curve(moments.total)
-    blocks = max(min(BLOCKS, int(PRODUCTS / moments.numbers_per_sum / 3)), 2)
+    blocks = max(min(BLOCKS, int(END_SUMS / moments.numbers_per_sum / 3)), 2)
     if curve.size <= 3 * blocks:
         return np.arange(curve.size)
     sums = np.cumsum(np.append(0.0, moments.variances()))

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibstat.bounds.curves.curve_interval import CurveBound, CurveInterval, studied_exponent
-from calibstat.bounds.curves.curve_shapes import SHAPES, Shape, shape_of
+from calibstat.bounds.curves.curve_shapes import SHAPES_HELP, Shape, shape_of
 from calibstat.bounds.curves.runs_of_rows import Runs, cells_of
 from calibstat.bounds.intervals import Interval
 from calibstat.data.sample import Sample
@@ -49,7 +49,7 @@ class CurveError(Binned):
     def why_no_interval(self) -> str:
         return (
             "without a shape of the calibration curve no upper end of the error itself is known below the largest one: "
-            f"expected shape {SHAPES}"
+            f"expected shape {SHAPES_HELP}"
         )
 
     @property

@@ -27,14 +27,14 @@ from calibstat.measures.kinds.registry import measure
 NIXON = (
     "Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, Measuring Calibration in Deep Learning, arXiv:1904.01685"
 )
-STRATEGIES = {"even": "uniform", "adaptive": "quantile"}
-NORMS = ("l1", "l2")
-TIES = ("together", "split")
+BINNINGS = {"even": "uniform", "adaptive": "quantile"}
+GCE_NORMS = ("l1", "l2")
+BIN_TIES = ("together", "split")
 
 
 def check_switches(binning: str, max_prob: bool, class_conditional: bool, threshold: float) -> None:
     """Raise a ValueError if one of these options is invalid."""
-    if not is_among(binning, STRATEGIES):
+    if not is_among(binning, BINNINGS):
         raise ValueError(f"expected binning 'even' or 'adaptive', found {binning!r}")
     for name, switch in (("max_prob", max_prob), ("class_conditional", class_conditional)):
         check_switch(name, switch)
@@ -56,7 +56,7 @@ def l1_and_l2(
     class_weight: Sequence[float] | None = None,
 ) -> np.ndarray:
     """Return the L1 and the L2 error for each row of labels, shape (B, 2); bins are computed once."""
-    if not is_among(ties, TIES):
+    if not is_among(ties, BIN_TIES):
         raise ValueError(f"expected ties 'together' or 'split', found {short(ties)}")
     if ties == "split" and binning == "adaptive" and not is_unbinned(n_bins):
         check_switches(binning, max_prob, class_conditional, threshold)
@@ -91,7 +91,7 @@ def _table(
         if not class_conditional:
             count, value = count.sum(axis=0, keepdims=True), value.sum(axis=0, keepdims=True)
     else:
-        cut = partial(bin_cells, n_bins=bins or None, strategy=STRATEGIES[binning])
+        cut = partial(bin_cells, n_bins=bins or None, strategy=BINNINGS[binning])
         fewest = bins if computed else 1
         count, value, upper = _group_sums(prob, top, least, cut, fewest, max_prob, class_conditional)
     return top, least, count, value, upper[:0] if computed else upper
@@ -318,9 +318,9 @@ class GCE(VectorStatistic):
     class_weight: Sequence[float] | None = None
 
     def check(self) -> None:
-        if not is_among(self.norm, NORMS):
+        if not is_among(self.norm, GCE_NORMS):
             raise ValueError(f"expected norm 'l1' or 'l2', found {short(self.norm)}")
-        if not is_among(self.ties, TIES):
+        if not is_among(self.ties, BIN_TIES):
             raise ValueError(f"expected ties 'together' or 'split', found {short(self.ties)}")
         check_switches(self.binning, self.max_prob, self.class_conditional, self.threshold)
         check_bins(self.n_bins)
@@ -378,4 +378,4 @@ class GCE(VectorStatistic):
             region=self.region,
             class_weight=self.class_weight,
         )
-        return both[:, NORMS.index(self.norm)]
+        return both[:, GCE_NORMS.index(self.norm)]

@@ -33,7 +33,7 @@ REFERENCE = (
     "Widmann, Lindsten, Zachariah 2019, arXiv:1910.11385; Błasiok et al. 2023, arXiv:2211.16886"
 )
 
-MOST_POINTS = 9  # of the predictions around which sums bound the high end from below
+KERNEL_POINTS = 9  # of the predictions around which sums bound the high end from below
 
 
 def _smoothed_in_arrays(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:
@@ -293,7 +293,7 @@ class KernelCE(KernelSeminorm):
         if self.kernel == "gaussian":  # the kernel around the middle
             return np.exp(-0.5 * ((value[None] - value[0] - length / 2) / h) ** 2)
         # the function 1 over its norm, and the kernel around points at most a bandwidth apart
-        points = value[0] + length * np.linspace(0, 1, min(math.ceil(length / h) + 1, MOST_POINTS))
+        points = value[0] + length * np.linspace(0, 1, min(math.ceil(length / h) + 1, KERNEL_POINTS))
         one = np.full((1, value.size), 1 / math.sqrt(1 + length / (2 * h)))
         return np.concatenate([one, np.exp(-np.abs(value - points[:, None]) / h)])
 

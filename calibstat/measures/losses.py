@@ -14,8 +14,8 @@ from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
 
-BRIER = "Brier 1950, Verification of forecasts expressed in terms of probability"
-BRIER += ", doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2"
+BRIER_1950 = "Brier 1950, Verification of forecasts expressed in terms of probability"
+BRIER_1950 += ", doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2"
 DIGITS = 12  # of a rate that is a sum of residuals: without an event it is 0
 GNEITING = "Gneiting, Raftery 2007, Strictly Proper Scoring Rules, Prediction, and Estimation"
 GNEITING += ", doi:10.1198/016214506000001437"
@@ -60,7 +60,7 @@ def normalized(loss: float, rate: float) -> float:
     "brier",
     title="Brier score",
     formula=r"\frac1n \sum_i (y_i - v_i)^2",
-    reference=BRIER,
+    reference=BRIER_1950,
     bounds=(0, 1),
     tail="two-sided",
     complete=False,

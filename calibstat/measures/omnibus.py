@@ -15,8 +15,8 @@ from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.in_order import first_largest
-from calibstat.measures.components.deviations import BLOCK, KEPT, MOST_CELLS, Diagnostics, cells_of_time
-from calibstat.measures.components.local_components import FINEST
+from calibstat.measures.components.deviations import BLOCK, DIAGNOSED_CELLS, STORED, Diagnostics, cells_of_time
+from calibstat.measures.components.local_components import CELLS_AT_MOST
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned, NotOfResiduals
 from calibstat.measures.kinds.kept import Kept
@@ -35,7 +35,7 @@ _diagnostics_of_classes, _statistic_of_classes = Kept(), Kept()
 
 def most_cells(classes: int) -> int:
     """Return the largest number of cells of each class: fewer of many classes, but as many as the finest scale has."""
-    return min(MOST_CELLS, max(FINEST, CELLS_OF_CLASSES // classes))
+    return min(DIAGNOSED_CELLS, max(CELLS_AT_MOST, CELLS_OF_CLASSES // classes))
 
 
 @measure(
@@ -61,7 +61,7 @@ class Omnibus(Binned):
     or 128 of each.
     """
 
-    most_values = MOST_CELLS  # as many as it has cells
+    most_values = DIAGNOSED_CELLS  # as many as it has cells
 
     def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
         return cells_of_time(value, count)
@@ -71,7 +71,7 @@ class Omnibus(Binned):
 
     def estimate_classes(self, predictions: Predictions) -> np.ndarray:
         n, classes = predictions.prob.shape
-        if most_cells(classes) == MOST_CELLS:
+        if most_cells(classes) == DIAGNOSED_CELLS:
             return super().estimate_classes(predictions)
         index, count, value = self.class_cells(predictions)
         observed = np.zeros(value.shape)
@@ -85,7 +85,7 @@ class Omnibus(Binned):
         sums = list(zip(count.reshape(-1, cells), value.reshape(-1, cells), strict=True))
         diagnostics = (
             [Diagnostics.of(*each) for each in sums]
-            if len(sums) <= KEPT
+            if len(sums) <= STORED
             else _diagnostics_of_classes.of(given, lambda: [Diagnostics.at(*each) for each in _preparing(sums)])
         )
 

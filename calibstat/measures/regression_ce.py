@@ -23,17 +23,17 @@ REFERENCE = (
     "arXiv:2406.04068"
 )
 DIVERGENCES = {score.name: score for score in (BRIER, LOG_LOSS)}
-ESTIMATORS = ("direct", "plug_in")
+WAYS = ("direct", "plug_in")
 
 # The Gaussian kernel is summed in blocks of half a bandwidth: a block of predictions enters through its moments, and
 # its effect on another block is a polynomial (Greengard, Strain 1991, doi:10.1137/0912004). The error of
 # 16 terms each way, and of leaving out blocks nine bandwidths apart or more, is below 1e-15 for every pair; at the
 # narrowest bandwidths, where predictions are thousands of bandwidths from 0, their rounding makes it 1e-12.
 TERMS = 16
-FURTHEST = 18  # blocks
+FAR_BLOCKS = 18  # blocks
 
 LEAST_BANDWIDTH = 1e-4
-LEAST_ROWS = 0.01  # with a smaller sum of kernel weights near a point there is no regression
+LEAST_SHARE = 0.01  # with a smaller sum of kernel weights near a point there is no regression
 
 
 @jit
@@ -183,7 +183,7 @@ def _expansion() -> np.ndarray:
     """Return the effect of moment q of a block on coefficient p of the block d above it, as [d, p, q]; read-only."""
     from scipy.special import factorial
 
-    distance = np.arange(-FURTHEST, FURTHEST + 1) / 2
+    distance = np.arange(-FAR_BLOCKS, FAR_BLOCKS + 1) / 2
     hermite = [np.exp(-(distance**2) / 2), distance * np.exp(-(distance**2) / 2)]
     for n in range(1, 2 * TERMS - 2):
         hermite.append(distance * hermite[n] - n * hermite[n - 1])
@@ -293,7 +293,7 @@ class RegressionCE(Statistic):
         if not (is_number(self.rate) and 0 <= self.rate <= 2):
             raise ValueError(f"expected a rate from 0 to 2, found {self.rate!r}")
         phi = find_divergence(self.divergence)
-        if not is_among(self.estimator, ESTIMATORS):
+        if not is_among(self.estimator, WAYS):
             raise ValueError(f"expected estimator 'direct' or 'plug_in', found {short(self.estimator)}")
         phi.takes(check_clip(self.clip))
 

@@ -15,7 +15,7 @@ from calibstat.measures.bins import bin_numbers, uniform_cells
 _NEAR_CELL = 1e-9
 _MEAN_ROUNDING = 2.0**-23  # relative, of a mean of equal predictions on the edge of a bin, in single precision too
 
-SPLIT = [("coordinate", np.int64), ("threshold", np.float64), ("low", np.int64), ("high", np.int64)]
+SPLIT_FIELDS = [("coordinate", np.int64), ("threshold", np.float64), ("low", np.int64), ("high", np.int64)]
 
 
 def grid_cells(prob: np.ndarray, *, n_bins: int | str | None = 15) -> np.ndarray:
@@ -85,7 +85,7 @@ def grow_tree(prob: np.ndarray, *, threshold: str = "mean", min_size: int = 100)
     check_tree(threshold, min_size)
     least = int(min(min_size, prob.shape[0] + 1))  # more than all rows: one cell
     cell, coordinate, at, side = _grow(prob, least, threshold == "median")
-    tree = np.empty(at.size, SPLIT)
+    tree = np.empty(at.size, SPLIT_FIELDS)
     tree["coordinate"], tree["threshold"], tree["low"], tree["high"] = coordinate, at, side[:, 0], side[:, 1]
     return cell, tree
 

@@ -24,7 +24,7 @@ from calibstat.measures.kinds.multiclass_kinds import VectorStatistic
 from calibstat.measures.kinds.population_value import VectorPopulation
 from calibstat.measures.kinds.registry import measure
 
-ROWS, COLUMNS = 8, 256  # a tile of the kernel: the first-level cache holds it
+TILE_ROWS, COLUMNS = 8, 256  # a tile of the kernel: the first-level cache holds it
 LABELS_A_STEP = 8  # labels of a row that are compared in the time of one class of the kernel
 MOST_PAIRED = 2**12  # points of a continuous population whose pairs are summed: the first of a Sobol net
 LARGEST_RESIDUAL = math.sqrt(2)  # the largest length of a one-hot label less a prediction
@@ -198,11 +198,11 @@ def _add_matched(
 ) -> None:
     """Add what `matched_sums` returns of strips low..high."""
     row = np.empty(COLUMNS)
-    tile = np.empty((ROWS, COLUMNS), np.int64)
+    tile = np.empty((TILE_ROWS, COLUMNS), np.int64)
     for strip in range(low, high):
         first, stop = _begin(strip, size)
-        for top in range(first, stop, ROWS):
-            bottom = min(top + ROWS, stop)
+        for top in range(first, stop, TILE_ROWS):
+            bottom = min(top + TILE_ROWS, stop)
             for i in range(top, bottom):
                 part = row[: min(COLUMNS, i - first)]
                 _row(prob, weight, i, first, kernel, part)

@@ -209,8 +209,8 @@ def _largest_sum(total: np.ndarray, squares: np.ndarray, slope: int) -> float:
     return best.max()
 
 
-GRID = np.arange(2**14 + 1) / 2**14  # ends of pieces on which weights are linear
-MANY = 2**16  # predictions, above which the low end is of such weights
+PIECE_ENDS = np.arange(2**14 + 1) / 2**14  # ends of pieces on which weights are linear
+MANY_ROWS = 2**16  # predictions, above which the low end is of such weights
 
 
 def _error(value: np.ndarray, residual: np.ndarray) -> float:
@@ -224,13 +224,13 @@ class _ErrorOnGrid(OnePass):
     """The largest sum with 1-Lipschitz weights that are linear between the points of the grid."""
 
     value: np.ndarray
-    size = GRID.size
+    size = PIECE_ENDS.size
 
     def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:
         share(state, self.value[rows], residual)
 
     def result(self, state: np.ndarray) -> np.ndarray:
-        return np.array([_error(GRID, each) for each in state.T])
+        return np.array([_error(PIECE_ENDS, each) for each in state.T])
 
 
 class ManyPredictions(SeminormInterval):
@@ -280,7 +280,7 @@ class SmoothCE(Seminorm):
 
     def interval(self, sample: Sample) -> SeminormInterval:
         """Return the interval; of many predictions its low end is of weights that are linear between points."""
-        kind = SeminormInterval if sample.value.size <= MANY else ManyPredictions
+        kind = SeminormInterval if sample.value.size <= MANY_ROWS else ManyPredictions
         return kind(self.norm_on(sample.value, sample.count), SummaryTable.of_sample(sample))
 
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
@@ -317,9 +317,9 @@ class _PiecewiseLinear(SmoothCE):
         return float(_ErrorOnGrid(value).of(residual))
 
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        shared = np.zeros((GRID.size, 1))
+        shared = np.zeros((PIECE_ENDS.size, 1))
         share(shared, value, residual[:, None])
-        return np.interp(value, GRID, _denoised(GRID, shared[:, 0])[2])
+        return np.interp(value, PIECE_ENDS, _denoised(PIECE_ENDS, shared[:, 0])[2])
 
     def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass:
         return _ErrorOnGrid(value)

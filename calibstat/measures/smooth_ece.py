@@ -26,18 +26,18 @@ from calibstat.resampling.one_pass import OnePass, share
 
 REFERENCE = "Błasiok, Nakkiran 2023, Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing, arXiv:2309.12236"
 
-NARROWEST = 1e-3  # the least bandwidth at the fixed point
-CLOSE = 1e-9  # tolerance of the fixed point
+LEAST_WIDTH = 1e-3  # the least bandwidth at the fixed point
+FIXED = 1e-9  # tolerance of the fixed point
 CLOSE_END = 1e-5  # tolerance of the ends of an interval
 FIRST_GUESS = 0.02  # typical for a few thousand rows of a calibrated model
 # A Gaussian kernel that is reflected at 0 and 1 is the sum over m of the waves cos(pi m t) cos(pi m v), damped by
 # exp(-(pi m bandwidth)**2 / 2), which is below 1e-13 beyond WAVES / bandwidth.
 WAVES = 2.5
-SHARED = 8  # intervals of the grid onto which rows are split, for each of the narrowest bandwidths
+SPLIT_GRID = 8  # intervals of the grid onto which rows are split, for each of the narrowest bandwidths
 FINELY = 64  # the same for a single given bandwidth
 POINTS = 10  # points in a bandwidth at which the smoothed residuals are evaluated, at least
 FEWEST = 2**10  # intervals of any grid
-TOGETHER = 64  # resamples that are smoothed together
+SMOOTHED = 64  # resamples that are smoothed together
 SPARSE = 1e-9  # a density of predictions below which the mean residual would be rounding noise
 
 
@@ -68,7 +68,7 @@ def _power_of_two(least: float) -> int:
     return int(2 ** math.ceil(math.log2(least)))
 
 
-def cosines(value: np.ndarray, mass: np.ndarray, narrowest: float, shared: int = SHARED) -> np.ndarray:
+def cosines(value: np.ndarray, mass: np.ndarray, narrowest: float, shared: int = SPLIT_GRID) -> np.ndarray:
     """Return sum_j mass_j cos(pi m v_j) for all waves m that matter at bandwidths of at least `narrowest`.
 
     Splitting masses onto a grid damps a wave by a known factor, which is undone.
@@ -166,15 +166,15 @@ def _search() -> Generator[float, float]:
     guess, slope, trials = FIRST_GUESS, -1 / 3, 0
     at = before = (0.0, 0.0)
     norm = yield guess
-    while not (abs(norm - guess) <= CLOSE or guess == NARROWEST > norm or wide - narrow <= CLOSE):
+    while not (abs(norm - guess) <= FIXED or guess == LEAST_WIDTH > norm or wide - narrow <= FIXED):
         narrow, wide = (guess, wide) if norm > guess else (narrow, guess)
-        at, before, trials = (math.log(guess), math.log(max(norm, CLOSE))), at, trials + 1
+        at, before, trials = (math.log(guess), math.log(max(norm, FIXED))), at, trials + 1
         if trials > 1:
             slope = min((at[1] - before[1]) / (at[0] - before[0]), 0.0)
         guess = min(math.exp((at[1] - slope * at[0]) / (1 - slope)), 1.0)
         if trials > 12 or not narrow < guess < wide:
             guess = (narrow + wide) / 2
-        guess = max(guess, NARROWEST)
+        guess = max(guess, LEAST_WIDTH)
         norm = yield guess
     yield math.nan
 
@@ -207,7 +207,7 @@ def _fixed_points(waves: np.ndarray) -> np.ndarray:
 def _solve(value: np.ndarray, residual: np.ndarray, bandwidth: float | None) -> tuple[float, np.ndarray]:
     """Return the bandwidth and the curve there."""
     if bandwidth is None:
-        return _fixed_point(cosines(value, residual, NARROWEST))
+        return _fixed_point(cosines(value, residual, LEAST_WIDTH))
     return float(bandwidth), curve(cosines(value, residual, bandwidth, FINELY), bandwidth)
 
 
@@ -220,7 +220,7 @@ class WavesInOnePass(OnePass):
 
     @property
     def size(self) -> int:
-        return _intervals(self.narrowest, SHARED) + 1
+        return _intervals(self.narrowest, SPLIT_GRID) + 1
 
     def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:
         share(state, self.value[rows], residual)
@@ -271,7 +271,7 @@ class SmoothInterval(Interval):
     @property
     def narrowest(self) -> float:
         """The narrowest bandwidth at which norms are evaluated."""
-        return max(self.estimate / 4, NARROWEST)
+        return max(self.estimate / 4, LEAST_WIDTH)
 
     def directional(self, theta: np.ndarray) -> np.ndarray:
         return cosines(self.value, theta, self.narrowest)
@@ -289,7 +289,7 @@ class SmoothInterval(Interval):
 
         The weights of wider bandwidths are among the weights of t, so that no bound is above t there either.
         """
-        score, at = self.moments.score(tail), max(self.estimate, NARROWEST)
+        score, at = self.moments.score(tail), max(self.estimate, LEAST_WIDTH)
         return smallest(lambda t: self.upper_bound(t, score) / self.moments.n < t, at, 1.0, CLOSE_END)
 
     @cached_property
@@ -322,7 +322,7 @@ class SmoothInterval(Interval):
 
     def low(self, tail: float, draws: Draws) -> float:
         """Return the smallest t that the norm at bandwidth t exceeds by no more than noise does."""
-        at = max(self.estimate, NARROWEST)
+        at = max(self.estimate, LEAST_WIDTH)
         residual = self.directional(self.table.theta)
         noise, sums = self.resampled(draws) - residual, self.moments_at(at)
         central = self.moments.central_third(sums)
@@ -333,11 +333,11 @@ class SmoothInterval(Interval):
 
         def explained(t: float) -> bool:
             bandwidth = max(t, self.narrowest)  # below it the norm there stands in, which is at most that at t
-            parts = (noise[i : i + TOGETHER] for i in range(0, len(noise), TOGETHER))
+            parts = (noise[i : i + SMOOTHED] for i in range(0, len(noise), SMOOTHED))
             norms = np.concatenate([_integrals(part, bandwidth) for part in parts])
             return norm(bandwidth) - below.extend(upper_quantile(norms, tail)) <= t
 
-        return 0.0 if explained(NARROWEST) else smallest(explained, NARROWEST, at, CLOSE_END)
+        return 0.0 if explained(LEAST_WIDTH) else smallest(explained, LEAST_WIDTH, at, CLOSE_END)
 
     def moments_at(self, bandwidth: float) -> Sums:
         """Return the moments of the sum with the weights of the data."""
@@ -381,7 +381,7 @@ class SmoothECE(Statistic):
         return _norm(_solve(value, (positives - count * value) / count.sum(), self.bandwidth)[1])
 
     def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
-        return SmoothInOnePass(value, NARROWEST) if self.bandwidth is None else None
+        return SmoothInOnePass(value, LEAST_WIDTH) if self.bandwidth is None else None
 
     @property
     def honest(self) -> Honest:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RANGE = 0.9  # share of the evidence that the range of likely starts has brought
-NULL = f"In every period, given the predictions and all earlier periods: {EVENT_NULL}"
+PERIODS_NULL = f"In every period, given the predictions and all earlier periods: {EVENT_NULL}"
 
 
 class _Peak(NamedTuple):
@@ -304,7 +304,7 @@ class Monitor(PeriodLog[PeriodSummary]):
             gaps=gaps,
             lows=lows,
             highs=highs,
-            null_hypothesis=NULL,
+            null_hypothesis=PERIODS_NULL,
         )
 
     def _onset(self, periods: tuple[Label, ...], summaries: list[PeriodSummary]) -> Onset:

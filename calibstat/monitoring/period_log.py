@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeVar, cast
 
 from calibstat.data.checks import arguments_of, is_whole, refuse_unknown, short
-from calibstat.inference.designs.question_of_rows import WORDS
+from calibstat.inference.designs.question_of_rows import ROW_WORDS
 from calibstat.monitoring.period_labels import Label, as_label, new_label, same_days, wider
 from calibstat.monitoring.saved_state import Origin, one_feeder, read_state, refuse_a_change, write_state
 from calibstat.result import Result
@@ -150,7 +150,7 @@ class PeriodLog(ABC, Generic[S]):
 
     def _summary_of(self, given: object, beside: Mapping[str, Any]) -> S:
         """Return a summary as `update` was given it, or the one of rows with what is said beside them."""
-        known = {*arguments_of(self.update), *WORDS}
+        known = {*arguments_of(self.update), *ROW_WORDS}
         refuse_unknown(self.update, [name for name in beside if name not in known])
         if not isinstance(given, self._summaries):
             return self.summarize(given, **beside)

@@ -15,7 +15,7 @@ from calibstat.output.one_writer import one_writer
 from calibstat.output.whole_folder import is_special, write_file
 
 VERSION = 1  # of the file: the directions, their order and the units belong to it
-PATIENCE = 60.0  # seconds to wait for another process, which has a file of rows to read at most
+LOCK_WAIT = 60.0  # seconds to wait for another process, which has a file of rows to read at most
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def one_feeder(path: str | os.PathLike[str]) -> Iterator[None]:
     missing = [folder for folder in path.parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with one_writer(path.with_name(f".{path.name}.lock"), "a state", f"writes to {path}; wait for it", PATIENCE):
+        with one_writer(path.with_name(f".{path.name}.lock"), "a state", f"writes to {path}; wait for it", LOCK_WAIT):
             yield
     except BaseException:
         for folder in missing:  # the innermost first

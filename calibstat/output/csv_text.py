@@ -12,7 +12,7 @@ from calibstat.digits import settled
 if TYPE_CHECKING:
     import pandas as pd
 
-SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+FORMULA_SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 FIRST = ("\t", "\r", "\n")  # with which a text is computed, whatever follows
 # What separates columns, or rows, in some spreadsheets, as a semicolon in much of Europe: those do not read quotes as
 # quotes where a column does not begin with one, and see a text behind each of these.
@@ -46,9 +46,9 @@ def harmless(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     text = cell.lstrip()
-    guarded = "'" * (cell.startswith(FIRST) or text.startswith(SIGNS)) + cell[: len(cell) - len(text)]
+    guarded = "'" * (cell.startswith(FIRST) or text.startswith(FORMULA_SIGNS)) + cell[: len(cell) - len(text)]
     for place, character in enumerate(text):
         guarded += character
-        if character in SEPARATORS and text[place + 1 :].lstrip().startswith(SIGNS):
+        if character in SEPARATORS and text[place + 1 :].lstrip().startswith(FORMULA_SIGNS):
             guarded += "'"
     return guarded

@@ -13,7 +13,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.digits import ROUNDING, settled
 
-SHOWN = 10  # names in an error message or a sentence
+MOST_SHOWN = 10  # names in an error message or a sentence
 COMPARING = (
     "A smaller calibration error alone does not make a better model: predicting the same rate for every row has hardly "
     "any. Compare brier or log_loss as well.",
@@ -66,7 +66,7 @@ CLUSTERS = Brief(
     "Rows must be held out, and clusters independent.",
     (IN_FULL[1], "Rows of different clusters must be independent; rows of the same cluster need not be."),
 )
-SCORES = Brief(
+ABOUT_SCORES = Brief(
     "A smaller calibration error alone does not make a better model: compare brier or log_loss too.", COMPARING
 )
 PERIODS = Brief(
@@ -87,7 +87,7 @@ def units(clustered: bool) -> Brief:
     return CLUSTERS if clustered else ROWS
 
 
-def listed(names: Sequence[object], most: int = SHOWN) -> str:
+def listed(names: Sequence[object], most: int = MOST_SHOWN) -> str:
     """Write names with commas between, the first ones if there are many."""
     rest = len(names) - most
     return ", ".join(map(str, names[:most])) + (f" and {rest} more" if rest > 0 else "")

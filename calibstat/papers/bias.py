@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-DEFAULT, OTHERS = 15, (5, 50, 100)  # numbers of bins
+ECE_BINS, OTHERS = 15, (5, 50, 100)  # numbers of bins
 
 
 def grids(quick: bool) -> list[Grid]:
@@ -41,7 +41,7 @@ def grids(quick: bool) -> list[Grid]:
 def figures(table: pd.DataFrame) -> dict[str, Figure]:
     """Draw all measures with their default options over n, and the binned ones over their bins."""
     has_bins = with_bins(table)
-    default = ~table.index.isin(has_bins.index[has_bins["bins"] != DEFAULT])
+    default = ~table.index.isin(has_bins.index[has_bins["bins"] != ECE_BINS])
     return {"": plot(table[default]), "bins": draw_bins(has_bins)}
 
 
@@ -49,7 +49,7 @@ def with_bins(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of measures that are there with several numbers of bins, with these in a column `bins`."""
     parts = table["measure"].str.extract(r"^(?P<measure>.*?)(?:, (?P<bins>\d+) bins)?$")
     several = parts["measure"].isin(parts["measure"][parts["bins"].notna()])
-    return table.assign(measure=parts["measure"], bins=parts["bins"].fillna(str(DEFAULT)).astype(int))[several]
+    return table.assign(measure=parts["measure"], bins=parts["bins"].fillna(str(ECE_BINS)).astype(int))[several]
 
 
 def draw_bins(table: pd.DataFrame) -> Figure:

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SEED = 20344
-SETS = ("train", "test")
+SET_NAMES = ("train", "test")
 P_VALUES = ("p by ECE", "p by omnibus")
 ON_TEST = ("log loss", "accuracy", "ECE", *P_VALUES)
 QUICK = 199  # resamples, with which the least p-value is far below .05
-LEAST_P = "least p-value"  # that so many resamples can give
+SMALLEST_P = "least p-value"  # that so many resamples can give
 GAPS = ("ECE, train", "gap", "error, train", "error, test", "gap of the error", "within")
 OPTIONS: Mapping[str, Option] = {
     "bins": Option(15, "bins of the ECE"),
@@ -67,7 +67,7 @@ class FileOfSets:
         """Return a file as it is now; a ValueError names the columns that are not there."""
         there = columns_of(path)
         parts = []
-        for name in SETS:
+        for name in SET_NAMES:
             kinds = [kind for kind in ("prob", "logits") if any(each.startswith(f"{name}_{kind}") for each in there)]
             if f"{name}_y" not in there or not kinds:
                 shown = ", ".join(there[:10]) + ", ..." * (len(there) > 10)
@@ -101,7 +101,7 @@ class DrawnSets:
         return (train[0], train[1]), (test[0], test[1])
 
 
-EXAMPLES: Mapping[str, Checkpoint] = {f"{t:g}": DrawnSets(t) for t in (0.7, 1.0, 1.5, 2.5)}
+CHECKPOINTS: Mapping[str, Checkpoint] = {f"{t:g}": DrawnSets(t) for t in (0.7, 1.0, 1.5, 2.5)}
 
 
 def table(
@@ -118,7 +118,7 @@ def table(
 
     asked = {**options, "resamples": min(options["resamples"], QUICK)} if quick else dict(options)
     paths = names_of([file for path in data for file in files_of(path)])
-    sources: Mapping[str, Checkpoint] = {name: FileOfSets.of(path) for name, path in paths.items()} or EXAMPLES
+    sources: Mapping[str, Checkpoint] = {name: FileOfSets.of(path) for name, path in paths.items()} or CHECKPOINTS
     parts = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(kept_checkpoint)(store, source, asked) for source in sources.values()
     )
@@ -176,7 +176,7 @@ def one_checkpoint(source: Checkpoint, options: Mapping[str, Any]) -> list[Row]:
         (abs(found.gap) <= abs(found.error_gap), np.nan, np.nan),
     )
     rows: list[Row] = [{"measure": name, "value": float(each)} for name, each in zip(ON_TEST, values, strict=True)]
-    rows.append({"measure": LEAST_P, "value": 1 / (options["resamples"] + 1)})
+    rows.append({"measure": SMALLEST_P, "value": 1 / (options["resamples"] + 1)})
     return rows + [
         {"measure": name, "value": float(value), "low": float(low), "high": float(high)}
         for name, (value, low, high) in zip(GAPS, gaps, strict=True)
@@ -190,7 +190,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     """
     from matplotlib.ticker import MaxNLocator
 
-    least = table.loc[table["measure"] == LEAST_P, "value"].max()
+    least = table.loc[table["measure"] == SMALLEST_P, "value"].max()
     figure, grid = panels(2, 3, 4.0, 3.0)
     for axes in grid.flat:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-ROWS = [200, 1000, 5000, 25_000]
+SAMPLE_SIZES = [200, 1000, 5000, 25_000]
 UNDER = {"under-confident, temperature 0.5": generators.temperature(0.5)}
-BINS = {f"{bins} bins": ("ece", {"n_bins": bins}) for bins in (5, 15, 50)}
+ECE_BY_BINS = {f"{bins} bins": ("ece", {"n_bins": bins}) for bins in (5, 15, 50)}
 WITHOUT_BINS = ("ece", {"n_bins": None})
 
 
@@ -47,14 +47,14 @@ def grids(quick: bool) -> list[Grid]:
         chosen = {label: chosen[label] for label in ("calibrated", "temperature 1.5")}
     shared: Grid = {
         "question": "consistency",
-        "n": [100, 400, 1600] if quick else ROWS,
+        "n": [100, 400, 1600] if quick else SAMPLE_SIZES,
         "methods": ["rmse", "sd", "bias"],
         "replicates": 30 if quick else 1000,
     }
     every = with_truth(every_measure() | binned({"ece": ("ece", {})}, [5, 50]))
     return [
         {**shared, "generators": chosen, "measures": every},
-        {**shared, "generators": UNDER, "measures": BINS, "target": WITHOUT_BINS},
+        {**shared, "generators": UNDER, "measures": ECE_BY_BINS, "target": WITHOUT_BINS},
     ]
 
 

@@ -41,10 +41,10 @@ SEED = 20269
 ROWS = 10_000  # as in the paper
 TEMPERATURES = (0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.7, 0.85, 1, 1.2, 1.5, 2, 2.5, 3.5, 5, 7, 10)
 ALPHAS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45)
-DRAWS = 100  # of each randomised estimator
-SMALL = 1e-5  # how far predictions move in search of a jump
+ROW_DRAWS = 100  # of each randomised estimator
+NEARBY = 1e-5  # how far predictions move in search of a jump
 
-DRAWN: Measures = {  # with the paper's options
+RESAMPLED: Measures = {  # with the paper's options
     "binned ECE": ("ece", {"n_bins": 20}),
     "binned ECE + width": ("ece_width", {"n_bins": 20}),
     "kernel error": ("kernel_ce", {}),
@@ -53,7 +53,7 @@ DRAWN: Measures = {  # with the paper's options
     "smooth error": ("smooth_ce", {}),
     "lower distance": ("lower_distance", {"grid": 400}),
 }
-COMPARED: Measures = {  # the paper's rows, what it adds, and what has come since
+COMPARED_MEASURES: Measures = {  # the paper's rows, what it adds, and what has come since
     "ECE, unbinned": ("ece", {"n_bins": None}),
     "binned ECE": ("ece", {"n_bins": 20}),
     "binned ECE + width": ("ece_width", {"n_bins": 20}),
@@ -74,18 +74,18 @@ COMPARED: Measures = {  # the paper's rows, what it adds, and what has come sinc
     "upper distance": ("upper_distance", {}),
 }
 FINITE = {  # for each property the constructions that may break it
-    "moved: two points": generators.two_point(SMALL),
+    "moved: two points": generators.two_point(NEARBY),
     "tied: two points": generators.two_point(0),
-    "moved: gap, outwards": generators.interval_gap(0.3, SMALL),
+    "moved: gap, outwards": generators.interval_gap(0.3, NEARBY),
     "tied: gap, outwards": generators.quadratic_gap(0.3),
-    "moved: gap, inwards": generators.interval_gap(0.3, -SMALL),
+    "moved: gap, inwards": generators.interval_gap(0.3, -NEARBY),
     "tied: gap, inwards": generators.quadratic_gap(0.3),
     "calibrated: five scores": generators.calibrated(FIVE),
     "wrong: opposite errors in a bin": generators.domain((0.5, 0.5), (1.0, 0.05), (0.51, 0.54)),
     "wrong: two points": generators.two_point(-0.25),
 }
 CONTINUOUS = {"calibrated: uniform": generators.calibrated(), "wrong: 16 waves": generators.high_frequency(16)}
-LIMITS = {"continuous": 0.01, "complete": 0.01, "sound": 0.1, "estimable": 0.1}  # sound: at least; others: at most
+FAR_LIMITS = {"continuous": 0.01, "complete": 0.01, "sound": 0.1, "estimable": 0.1}  # sound: at least; others: at most
 
 
 def grids(quick: bool) -> list[Grid]:
@@ -93,11 +93,11 @@ def grids(quick: bool) -> list[Grid]:
     temperatures = TEMPERATURES[::8] if quick else TEMPERATURES
     alphas = ALPHAS[::3] if quick else ALPHAS
     upper: Measures = {"upper distance": ("upper_distance", {})}
-    everywhere = {label: chosen for label, chosen in COMPARED.items() if chosen not in upper.values()}
+    everywhere = {label: chosen for label, chosen in COMPARED_MEASURES.items() if chosen not in upper.values()}
     cells: list[tuple[Mapping[str, Any], Measures]] = [
-        ({f"temperature {t:g}": generators.temperature(1 / t) for t in temperatures}, DRAWN),
-        ({f"alpha {a:g}": generators.quadratic_gap(a) for a in alphas}, DRAWN | upper),
-        (FINITE, COMPARED),
+        ({f"temperature {t:g}": generators.temperature(1 / t) for t in temperatures}, RESAMPLED),
+        ({f"alpha {a:g}": generators.quadratic_gap(a) for a in alphas}, RESAMPLED | upper),
+        (FINITE, COMPARED_MEASURES),
         (CONTINUOUS, everywhere),
     ]
     shared = {"question": "bias", "n": [2000] if quick else [ROWS], "replicates": 2 if quick else 20}
@@ -111,11 +111,11 @@ def judge(table: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = table[table["measure"].isin(COMPARED)].set_index(["generator", "measure"])
+    rows = table[table["measure"].isin(COMPARED_MEASURES)].set_index(["generator", "measure"])
     truth, mean = rows["truth"].unstack("generator"), rows["mean"].unstack("generator")
     nearest = truth.loc["lower distance"]
     found = []
-    for measure in (label for label in COMPARED if label in truth.index):
+    for measure in (label for label in COMPARED_MEASURES if label in truth.index):
         own = truth.loc[measure]
         numbers = {
             "continuous": {name: abs(own[f"moved: {name}"] - own[f"tied: {name}"]) for name in _named("moved")},
@@ -127,7 +127,7 @@ def judge(table: pd.DataFrame) -> pd.DataFrame:
             known = {where: float(number) for where, number in seen.items() if not np.isnan(number)}
             worst = (min if name == "sound" else max)(known, key=known.__getitem__) if known else ""
             number = known.get(worst, np.nan)
-            holds = number >= LIMITS[name] if name == "sound" else number <= LIMITS[name]
+            holds = number >= FAR_LIMITS[name] if name == "sound" else number <= FAR_LIMITS[name]
             found.append({"measure": measure, "property": name, "number": number, "where": worst, "holds": holds})
     return pd.DataFrame(found)
 
@@ -161,7 +161,7 @@ def _curves(rows: pd.DataFrame, column: str) -> dict[str, tuple[np.ndarray, np.n
 
 def _looks() -> dict[str, dict[str, Any]]:
     """Give every measure of the two curves its colour and marker."""
-    names = [*DRAWN, "upper distance"]
+    names = [*RESAMPLED, "upper distance"]
     order = (7, 4, 2, 9, 3, 0, 1, 8)  # the greys for what is not consistent
     return {
         name: {"color": PALETTE[k], "marker": marker, "markersize": 4.5, "label": name}
@@ -232,7 +232,7 @@ def draw_table(found: pd.DataFrame) -> Figure:
     """Draw ticks and crosses with their numbers."""
     import matplotlib.pyplot as plt
 
-    measures, properties = list(found["measure"].unique()), list(LIMITS)
+    measures, properties = list(found["measure"].unique()), list(FAR_LIMITS)
     figure, axes = plt.subplots(figsize=(9, 1.5 + 0.36 * len(measures)), layout="constrained")
     for measure, name, number, where, holds in found[["measure", "property", "number", "where", "holds"]].to_numpy():
         x, y, known = properties.index(name), measures.index(measure), not np.isnan(number)
@@ -240,7 +240,7 @@ def draw_table(found: pd.DataFrame) -> Figure:
         axes.text(x - 0.42, y, mark, color=color, va="center", fontsize=13)
         axes.text(x - 0.28, y, f"{settled(number):.2g}  {where}" if known else "", va="center", size=7.5)
     axes.set(xlim=(-0.5, len(properties) - 0.5), ylim=(len(measures) - 0.5, -0.5))
-    limits = {name: f"{name}\n({'≥' if name == 'sound' else '≤'} {limit:g})" for name, limit in LIMITS.items()}
+    limits = {name: f"{name}\n({'≥' if name == 'sound' else '≤'} {limit:g})" for name, limit in FAR_LIMITS.items()}
     axes.set_xticks(range(len(properties)), list(limits.values()))
     axes.set_yticks(range(len(measures)), measures)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
@@ -261,12 +261,12 @@ def draw_kernel() -> Figure:
     sample = Sample.from_rows(*generators.temperature(2).sample(ROWS, np.random.SeedSequence(SEED)))
     random = np.random.default_rng(np.random.SeedSequence([SEED, 1]))
     for row, (name, estimator) in enumerate(ESTIMATORS.items()):
-        found = [estimator(sample, 1.0, random) for _ in range(DRAWS)]
-        axes.plot(found, row + random.uniform(-0.25, 0.25, DRAWS), ".", markersize=4, alpha=0.5, label=name)
+        found = [estimator(sample, 1.0, random) for _ in range(ROW_DRAWS)]
+        axes.plot(found, row + random.uniform(-0.25, 0.25, ROW_DRAWS), ".", markersize=4, alpha=0.5, label=name)
         axes.plot([np.mean(found)] * 2, [row - 0.35, row + 0.35], color="black", linewidth=2)
     axes.axvline(estimate(sample, measure="kernel_ce") ** 2, color="black", linestyle="--", linewidth=1.2)
     axes.set_yticks(range(len(ESTIMATORS)), list(ESTIMATORS))
-    axes.set(xlabel=f"estimate of the squared kernel error of one sample, {DRAWS} draws each\n"
+    axes.set(xlabel=f"estimate of the squared kernel error of one sample, {ROW_DRAWS} draws each\n"
                     "bar: their mean; dashed: the exact value, which is one pass over the sorted rows")  # fmt: skip
     axes.set_xlim(left=min(0, axes.get_xlim()[0]))
     axes.grid(visible=False, axis="y")

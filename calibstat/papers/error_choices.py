@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 SEED = 20345
 LARGER_LOSS = "errors with a larger log loss than before"
-BINS = (10, 20, 30, 40, 50)
+BIN_NUMBERS = (10, 20, 30, 40, 50)
 TIES = ("together", "split")
 SEARCHES = ("local", "global")
 SAME, HALVES = "other bins", "other bins, other half"
@@ -65,7 +65,7 @@ OVER_FILES = ("bins", "fitted temperature", "histogram", "claim")
 ECE: Mapping[str, Any] = {"measure": "gce", "max_prob": True, "class_conditional": False}
 CLASS_ECE: Mapping[str, Any] = {"measure": "gce", "max_prob": True, "class_conditional": True}
 RMSCE: Mapping[str, Any] = {**ECE, "binning": "adaptive", "norm": "l2"}
-BINNED = {"histogram": False, "histogram, by class": True}
+HISTOGRAMS = {"histogram": False, "histogram, by class": True}
 
 # What the paper claims: the first is larger than the second
 STEADIER = (
@@ -160,7 +160,10 @@ def over_bins(y: np.ndarray, models: Mapping[str, np.ndarray]) -> Iterator[Row]:
     parts = (np.arange(y.size), *np.array_split(np.arange(y.size), 2))
     for ties in TIES:
         families: list[list[dict[str, GceFamily]]] = [
-            [{name: gce_family(y[part], p[part], n_bins=b, ties=ties) for name, p in models.items()} for b in BINS]
+            [
+                {name: gce_family(y[part], p[part], n_bins=b, ties=ties) for name, p in models.items()}
+                for b in BIN_NUMBERS
+            ]
             for part in parts
         ]
         whole, first, second = ([ranks(each) for each in of_part] for of_part in families)
@@ -243,7 +246,7 @@ def histograms(
     y, p = judged
     models = {BEFORE: p} | {
         name: HistogramBinning(class_conditional=apart).fit(to_fit[1], to_fit[0]).predict_proba(p)
-        for name, apart in BINNED.items()
+        for name, apart in HISTOGRAMS.items()
     }
     found: dict[str, dict[tuple[str, str], float]] = {"observed": {}, "beyond calibrated": {}}
     for model, q in models.items():
@@ -259,7 +262,7 @@ def histograms(
 
 def binning_claims(found: Mapping[tuple[str, str], float], way: str) -> Iterator[Row]:
     """Return the differences that the paper's two tables show, each above 0."""
-    plain, apart = BINNED
+    plain, apart = HISTOGRAMS
     ece, by_class = "ECE", "class-conditional ECE"
     differences = {
         f"{ece}: {apart} − {plain}": found[apart, ece] - found[plain, ece],

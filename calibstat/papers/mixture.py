@@ -19,7 +19,7 @@ from calibstat import generators, plot, reliability
 from calibstat.papers.parts.grid import Grid
 from calibstat.plots.settings import settings
 from calibstat.plots.studies.estimates import panels
-from calibstat.plots.style import LOOK, PALETTE, light_to_dark
+from calibstat.plots.style import PALETTE, RESULT_STYLE, light_to_dark
 from calibstat.study import Study
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ MODELS = {
     "uncalibrated": generators.gaussian_mixture(1, 1),
 }
 DEVIATION = {"perfect": 0.0, "constant": 0.0, "uncalibrated": 0.5637511405526}  # E abs(P(Y = -1 | X) - g1(X))
-BINS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+NUMBERS_OF_BINS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 ROWS = 10_000  # of the reliability diagrams
 
 
 def grids(quick: bool) -> list[Grid]:
     """Return one grid of sample sizes and numbers of bins."""
-    bins = BINS[::3] if quick else BINS
+    bins = NUMBERS_OF_BINS[::3] if quick else NUMBERS_OF_BINS
     return [
         {
             "question": "bias",
@@ -107,7 +107,7 @@ def draw_rows_in_bins(table: pd.DataFrame) -> Figure:
 
 def draw_deviation() -> Figure:
     """Draw deviation diagrams of one sample of each model with the true deviation."""
-    with settings(LOOK):
+    with settings(RESULT_STYLE):
         figure, grid = panels(1, len(MODELS), 4.4, 3.6)
     v = np.linspace(0, 1, 801)
     entries: dict[str, Any] = {}

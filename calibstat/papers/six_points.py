@@ -16,10 +16,10 @@ import numpy as np
 
 from calibstat import generators, lenses, plot, reliability
 from calibstat.papers.parts.grid import Grid, Measures
-from calibstat.papers.parts.promises import CONFIDENCE, COVERAGE, missed_too_often
+from calibstat.papers.parts.promises import COVERAGE, PROMISED, missed_too_often
 from calibstat.plots.settings import settings
 from calibstat.plots.studies.estimates import panels, positions
-from calibstat.plots.style import LOOK, PALETTE
+from calibstat.plots.style import PALETTE, RESULT_STYLE
 from calibstat.study import Study
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 SEED = 20280
 EACH = 10_000  # rows of each point in the diagrams
-DEVIATION = 0.1  # of each point, in total variation
-MEASURES: Measures = {
+SIZE_OF_ERROR = 0.1  # of each point, in total variation
+SEEN_BY: Measures = {
     "top label": ("ece", {"lens": "top_label"}),
     "class-wise, mean": ("ece", {"lens": "class_wise_mean"}),
     "class-wise, max": ("ece", {"lens": "class_wise_max"}),
@@ -45,7 +45,7 @@ class PartedPoints(generators.six_points):
     def truth(self, measure: Any = "ece", **options: Any) -> Any:
         """Return the measure of the population; over a tree, that of each point by itself."""
         tree = measure == "canonical_ce" and options.get("strategy") == "tree"
-        return DEVIATION if tree else super().truth(measure, **options)
+        return SIZE_OF_ERROR if tree else super().truth(measure, **options)
 
 
 def grids(quick: bool) -> list[Grid]:
@@ -55,9 +55,9 @@ def grids(quick: bool) -> list[Grid]:
             "question": "coverage",
             "generators": {"six points": PartedPoints()},
             "n": [1000, 10_000] if quick else [1000, 10_000, 100_000],
-            "measures": MEASURES,
+            "measures": SEEN_BY,
             "n_resamples": 99 if quick else 199,
-            "level": CONFIDENCE,
+            "level": PROMISED,
             "replicates": 10 if quick else 400,
         }
     ]
@@ -74,16 +74,16 @@ def draw_intervals(table: pd.DataFrame) -> Figure:
     figure, ((estimate, cover),) = panels(1, 2, 4.6, 2.6, sharey=True)
     for n, hue, marker, beside in zip(numbers, PALETTE, "osD", (-0.22, 0, 0.22), strict=False):
         rows = table[table["n"] == n]
-        y = positions(rows["measure"], list(MEASURES)) + beside
+        y = positions(rows["measure"], list(SEEN_BY)) + beside
         estimate.plot(rows["mean_estimate"], y, marker, color=hue, label=f"n = {n}")
         cover.hlines(y, rows["low"], rows["high"], color=hue)
         cover.plot(rows["rate"], y, marker, color=hue)
     one = table[table["n"] == numbers[0]]
     style: dict[str, Any] = {"color": "black", "linewidth": 1.4, "zorder": 1}
-    y = positions(one["measure"], list(MEASURES))
+    y = positions(one["measure"], list(SEEN_BY))
     estimate.vlines(one["truth"], y - 0.42, y + 0.42, label="population value", **style)
     cover.axvline(COVERAGE, linestyle="--", label=f"promised, {COVERAGE:g}", **style)
-    estimate.set(yticks=range(len(MEASURES)), yticklabels=list(MEASURES), ylim=(len(MEASURES) - 0.5, -0.5))
+    estimate.set(yticks=range(len(SEEN_BY)), yticklabels=list(SEEN_BY), ylim=(len(SEEN_BY) - 0.5, -0.5))
     estimate.set_xlabel("mean estimate")
     cover.set_xlabel(
         f"share of {table['replicates'].iloc[0]} data sets in which the interval covers\n(exact 95% limits)"
@@ -107,7 +107,7 @@ def draw_diagrams() -> Figure:
     import matplotlib.pyplot as plt
 
     y, p = in_proportion(EACH)
-    with settings(LOOK):
+    with settings(RESULT_STYLE):
         figure, grid = plt.subplot_mosaic(
             [["top", "0", "all"], ["1", "2", "all"]], figsize=(12, 7), width_ratios=(1, 1, 1.5), layout="constrained"
         )

@@ -53,9 +53,9 @@ SEED = 20341
 BY_OPTION = {option_name(name): name for name in RECALIBRATIONS}
 MOST_CLASSES = {"matrix": 100, "vector": 300, "neural network": 100}  # beyond which a fit takes minutes, or hours
 HIT_MEASURES = ("ece", "average_ce", "smooth_ece")  # of the most likely class
-MEASURES = ("accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "auc", "log_loss", "brier")
+TABLED = ("accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "auc", "log_loss", "brier")
 LARGER_IS_BETTER = ("accuracy", "auc")
-COMPARED = ("ece", "log_loss", "brier")  # with an honest interval of the difference, beside the accuracy
+ORDERED = ("ece", "log_loss", "brier")  # with an honest interval of the difference, beside the accuracy
 POINTS = 41  # of a diagram: half a bandwidth apart
 LABELS = ["classes", "file", "question", "model", "measure", "against", "at", "reason"]
 NO_TEXT = dict.fromkeys(("model", "measure", "against", "reason"), "")
@@ -160,7 +160,7 @@ def one_split(source: Source, split: int, options: Mapping[str, Any]) -> list[Ro
     y = y[rest]
     values = {name: measured(y, each, options["bins"]) for name, each in models.items()}
     for name, own in values.items():
-        rows += [{"question": "measure", "model": name, "measure": each, "value": own[each]} for each in MEASURES]
+        rows += [{"question": "measure", "model": name, "measure": each, "value": own[each]} for each in TABLED]
     rows += paired(y, models, values, options, key)
     rows += ranked(y, models, values, options["bins"])
     if options["agreement"]:
@@ -232,7 +232,7 @@ def measured(y: np.ndarray, p: np.ndarray, bins: int) -> dict[str, float]:
     if infinite(y, {"": p}):
         found["log_loss"] = np.inf
     asked: Callable[..., Any] = estimate
-    return {name: found[name] if name in found else float(asked(y, p, **arguments(name, bins))) for name in MEASURES}
+    return {name: found[name] if name in found else float(asked(y, p, **arguments(name, bins))) for name in TABLED}
 
 
 def paired(
@@ -247,11 +247,11 @@ def paired(
     if reference not in models:
         yield left_out(reference, "expected the reference among what is fitted, found it left out", "differences")
         return
-    for measure in MEASURES:
+    for measure in TABLED:
         try:
             if measure == "accuracy":
                 yield from in_accuracy(y, models, reference, options["resamples"], key)
-            elif measure in COMPARED:
+            elif measure in ORDERED:
                 asked = {measure: arguments(measure, options["bins"])}
                 yield from differences(y, models, asked, reference, options["resamples"], key)
             else:
@@ -296,10 +296,10 @@ def ranked(
     parts = [{name: measured(y[half], p[half], bins) for name, p in models.items()} for half in halves]
     whole, first, second = (order(each) for each in (values, *parts))
     for name, own in zip(models, whole, strict=True):
-        for measure, rank in zip(MEASURES, own, strict=True):
+        for measure, rank in zip(TABLED, own, strict=True):
             yield {"question": "rank", "model": name, "measure": measure, "value": float(rank)}
     if len(models) > 1:
-        for measure, value in zip(MEASURES, np.diag(correlation(first, second)), strict=True):
+        for measure, value in zip(TABLED, np.diag(correlation(first, second)), strict=True):
             yield {"question": "ceiling", "measure": measure, "value": float(value)}
 
 
@@ -307,8 +307,8 @@ def order(values: Mapping[str, Mapping[str, float]]) -> np.ndarray:
     """Return the ranks of models by every measure, 1 for the best; shape (models, measures)."""
     from scipy.stats import rankdata
 
-    signs = np.array([-1 if measure in LARGER_IS_BETTER else 1 for measure in MEASURES])
-    numbers = np.array([[own[measure] for measure in MEASURES] for own in values.values()])
+    signs = np.array([-1 if measure in LARGER_IS_BETTER else 1 for measure in TABLED])
+    numbers = np.array([[own[measure] for measure in TABLED] for own in values.values()])
     ranks: np.ndarray = rankdata(numbers * signs, axis=0, nan_policy="omit")
     return ranks
 

@@ -14,7 +14,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
 from calibstat.inference.power.alternatives import Alternative, GivenAlternative, as_alternative
-from calibstat.inference.power.detectable_effect import DEFAULT
+from calibstat.inference.power.detectable_effect import DEFAULT_MEASURE
 from calibstat.inference.power.fixed_tests import FixedTest
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.output.wording import level_text
@@ -27,8 +27,8 @@ from calibstat.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-CONFIDENCE = 0.95  # of the limits of a simulated power
-SETS = 10
+LIMIT_LEVEL = 0.95  # of the limits of a simulated power
+FIRST_SETS = 10
 RESAMPLES = 1999
 
 
@@ -138,11 +138,11 @@ def power(
     alternative: GivenAlternative = None,
     n: int | Sequence[int] | None = None,
     *,
-    test: AnyTest = DEFAULT,
+    test: AnyTest = DEFAULT_MEASURE,
     lens: AnyLens = None,
     level: float = 0.05,
     n_datasets: int = 1000,
-    n_sets: int = SETS,
+    n_sets: int = FIRST_SETS,
     n_resamples: int = RESAMPLES,
     rng: Rng = None,
     n_jobs: int = 1,
@@ -333,7 +333,7 @@ def _summary(
 
 def binomial_limits(k: int, n: int) -> tuple[float, float]:
     """Return Clopper and Pearson's limits for k of n."""
-    low, others = lower_limit(np.array([k, n - k]), np.array([n, n]), (1 - CONFIDENCE) / 2)
+    low, others = lower_limit(np.array([k, n - k]), np.array([n, n]), (1 - LIMIT_LEVEL) / 2)
     return float(low), float(1 - others)
 
 
@@ -341,4 +341,4 @@ def student_reach(values: np.ndarray) -> float:
     """Return half the width of Student's interval for the mean of a few values."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(values.size - 1, (1 + CONFIDENCE) / 2) * values.std(ddof=1) / np.sqrt(values.size))
+    return float(stdtrit(values.size - 1, (1 + LIMIT_LEVEL) / 2) * values.std(ddof=1) / np.sqrt(values.size))

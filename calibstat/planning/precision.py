@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 FORMULAS = ("o/e", "slope")
 USUAL_WIDTH = 0.2
-EVALUATIONS = 5
+WIDTH_RUNS = 5
 _NEAR_WIDTH = 2.0  # times the wished width, and its inverse: points that the line is fitted to
 FIRST = 200  # rows
-SHARES = (2.0, 1.7, 1.4, 1.2, 1.0, 0.85, 0.7, 0.6, 0.5)  # of the wished width: the curve of a formula
+WIDTH_SHARES = (2.0, 1.7, 1.4, 1.2, 1.0, 0.85, 0.7, 0.6, 0.5)  # of the wished width: the curve of a formula
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +76,13 @@ class PrecisionSize(Result):
     def __str__(self) -> str:
         return (
             f"{self.n} rows for a {level_text(self.confidence_level)} confidence interval of width {self.width:g} for "
-            f"{NAMES.get(self.of, self.of)}{self.lens.with_comma}, if the truth is {self.alternative} "
+            f"{PLANNED.get(self.of, self.of)}{self.lens.with_comma}, if the truth is {self.alternative} "
             f"({self.method}). "
             "To find a miscalibration by a test, another number of rows is needed."
         )
 
 
-NAMES = {"o/e": "O/E, observed over expected events", "slope": "the calibration slope"}
+PLANNED = {"o/e": "O/E, observed over expected events", "slope": "the calibration slope"}
 
 
 def z(confidence_level: float) -> float:
@@ -145,7 +145,7 @@ def size_by_formula(
         confidence_level=confidence_level,
         alternative=rows.alternative.words,
         lens=pilot.lens,
-        curve=tuple((rows_for(share * width), share * width) for share in SHARES),
+        curve=tuple((rows_for(share * width), share * width) for share in WIDTH_SHARES),
     )
 
 
@@ -200,7 +200,7 @@ def solve_width(
     """Return the rows at which intervals have this width, which is about a power of the number of rows."""
     widths: dict[int, float] = {}
     n = FIRST
-    while n not in widths and len(widths) < EVALUATIONS:
+    while n not in widths and len(widths) < WIDTH_RUNS:
         widths[n] = mean_width(n)
         if n == most and widths[n] > width:
             raise ValueError(

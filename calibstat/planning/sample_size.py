@@ -14,7 +14,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
 from calibstat.inference.power.alternatives import GivenAlternative
-from calibstat.inference.power.detectable_effect import DEFAULT, distance, noncentrality
+from calibstat.inference.power.detectable_effect import DEFAULT_MEASURE, distance, noncentrality
 from calibstat.inference.power.fixed_tests import FixedPredictions, pose_predictions
 from calibstat.inference.power.power_search import PowerPoint, solve_power
 from calibstat.measures.kinds.base import Measure
@@ -32,8 +32,8 @@ from calibstat.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-SETS = 8  # sets of rows for each number of rows that is tried
-RESAMPLES = 999
+ROW_SETS = 8  # sets of rows for each number of rows that is tried
+SET_RESAMPLES = 999
 ROUNDING = 1e-15  # of a distance from calibration
 WIDTHS = 16  # sets of rows for the width of an interval
 
@@ -108,7 +108,7 @@ class Simulated:
 
     def draws(self, rng: Rng, n_jobs: int) -> Draws:
         """Return the draws under calibration."""
-        return Draws.of(rng, RESAMPLES if self.n_resamples is None else self.n_resamples, n_jobs)
+        return Draws.of(rng, SET_RESAMPLES if self.n_resamples is None else self.n_resamples, n_jobs)
 
 
 class OptionsOfPlans(OptionsBesideWidth, total=False):
@@ -125,7 +125,7 @@ def sample_size(
     alternative: GivenAlternative = None,
     power: float = 0.8,
     *,
-    test: AnyTest = DEFAULT,
+    test: AnyTest = DEFAULT_MEASURE,
     width: float | None = None,
     of: str | Measure | type[Measure] = "o/e",
     lens: AnyLens = None,
@@ -256,7 +256,7 @@ def _of_test(
         n = math.ceil(root**2)
         if n not in powers:
             fresh = replace(draws, key=planned_key(draws.key, len(powers)))  # other rows each time
-            powers[n] = power_at(rows, n, fresh, asked, simulated.n_datasets, simulated.n_sets or SETS, level)
+            powers[n] = power_at(rows, n, fresh, asked, simulated.n_datasets, simulated.n_sets or ROW_SETS, level)
         return PowerPoint(root, round(powers[n].power * powers[n].n_datasets), powers[n].n_datasets)
 
     start = max(math.sqrt(noncentrality(power, level) / told), math.sqrt(2))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDTH = 7.5
-LINES = 40  # groups in one figure
+GROUP_LINES = 40  # groups in one figure
 LETTERS, MOST_LETTERS = 32, 44  # of a name in one line, and of each line of a longer one
 ROWS_AT, P_AT = 44, 50  # points to the right of the axes at which the numbers of rows end, and the first p begins
 HUES = ("blue", "orange", "green", "purple", "brown", "pink", "grey")  # of models
@@ -117,7 +117,7 @@ def _shown(audits: Sequence[Audit]) -> np.ndarray:
     least = np.min([each.pvalue_adjusted for each in audits], axis=0)
     strongest = np.max([each.statistic for each in audits], axis=0)
     order = smallest_first(least, -without_rounding(strongest))
-    return np.append(0, order[order != 0])[:LINES]
+    return np.append(0, order[order != 0])[:GROUP_LINES]
 
 
 def _in_lines(name: str) -> str:

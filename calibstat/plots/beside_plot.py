@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ACROSS = 4  # diagrams beside each other
-BESIDE: dict[type, Callable[..., Axes]] = {
+PLOTS_OF_ONE: dict[type, Callable[..., Axes]] = {
     CalibrationSharpness: plot_sharpness,
     Reliability: plot_reliability_diagram,
     MeasureDetail: plot_measure_detail,
@@ -40,7 +40,7 @@ def plot_beside(results: Sequence[Any], names: Sequence[str], ax: Axes | None) -
     drawn: list[Axes] = []
     labels: dict[str, Any] = {}
     for one, name, panel in zip(results, names, grid.flat, strict=False):
-        draw = next(draw for kind, draw in BESIDE.items() if isinstance(one, kind))
+        draw = next(draw for kind, draw in PLOTS_OF_ONE.items() if isinstance(one, kind))
         drawn.append(draw(one, panel))
         panel.set_title(textwrap.fill(name, 36), fontsize="medium", parse_math=False)
         labels |= dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))

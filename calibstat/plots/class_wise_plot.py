@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 PANELS = 16  # classes in one figure of diagrams, which fits on a page
 ACROSS = 4  # diagrams beside each other
 PAGE = 6.7  # inches that they share
-WIDEST = 2.4  # inches of one
-LINES = 40  # classes in one figure of tests
+PANEL_WIDTH = 2.4  # inches of one
+CLASS_LINES = 40  # classes in one figure of tests
 _MARKED = 0.05  # of the tests that are marked
 
 
@@ -48,7 +48,7 @@ def plot_class_wise_diagrams(of_classes: ClassWiseReliability, ax: Axes | None, 
     diagrams = [of_classes.diagrams[k] for k in shown]
     titles = [f"{as_text(of_classes.names[k], NAME)}\n{say_error(of_classes.diagrams[k], short=True)}" for k in shown]
     lines = max(title.count("\n") for title in titles) + 1
-    width = min(PAGE / across, WIDEST)
+    width = min(PAGE / across, PANEL_WIDTH)
     grid = grid_of_axes(across, down, width, HEIGHT * width, gap=0.14 * lines + (0.2 if shown.size % across else 0.1))
     middle, centre = grid_middle(grid)
     highest = max(diagram.count.max() for diagram in diagrams)
@@ -106,7 +106,7 @@ def plot_class_wise_test(test: CalibrationTestResult, ax: Axes | None) -> Axes:
     """The statistic of each class against the range of its null distribution, smallest p-values first."""
     each = test.classes
     assert each is not None
-    n_classes, order = len(each.names), smallest_first(each.pvalue)[:LINES]
+    n_classes, order = len(each.names), smallest_first(each.pvalue)[:CLASS_LINES]
     ax, color = new_axes(ax, height=1.8 + 0.22 * order.size), colors()
     place, statistic = np.arange(order.size), each.statistic[order]
     low, high = quantiles(each.null_distribution[:, order], (0.05, 0.95), axis=0)
@@ -125,7 +125,7 @@ def plot_class_wise_test(test: CalibrationTestResult, ax: Axes | None) -> Axes:
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(order.size - 0.3, -0.7)
     ax.grid(visible=False, axis="y")
-    which = f"The {LINES} of {n_classes} classes with the smallest p" if n_classes > LINES else "Class"
+    which = f"The {CLASS_LINES} of {n_classes} classes with the smallest p" if n_classes > CLASS_LINES else "Class"
     ax.set(xlabel=f"{test.measure}, n = {test.n}", ylabel=which)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize="small", frameon=False)
     return ax

@@ -14,16 +14,16 @@ from calibstat.plots.style import POINT, as_text, colors, new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LINES = 45  # pairs in one figure, as ten models have
-TICKS = 4  # at most one more: differences of scores have many decimals
+PAIR_LINES = 45  # pairs in one figure, as ten models have
+MOST_TICKS = 4  # at most one more: differences of scores have many decimals
 _MARKED = 0.05  # of the differences that are marked
 
 
 def plot_differences(comparison: Comparison, ax: Axes | None) -> Axes:
     """The differences below each other, smallest p-values first if there are too many, their p-values to the right."""
-    lines = min(len(comparison.pairs), LINES)
+    lines = min(len(comparison.pairs), PAIR_LINES)
     ax = new_axes(ax, height=1.9 + (0.26 if lines > 6 else 0.42) * lines)
-    color, place = colors(), np.arange(min(len(comparison.pairs), LINES))
+    color, place = colors(), np.arange(min(len(comparison.pairs), PAIR_LINES))
     order = place if place.size == len(comparison.pairs) else smallest_first(comparison.pvalue)[: place.size]
     ax.axvline(0, color="black", linewidth=1, zorder=1)
     if comparison.method == "bootstrap":
@@ -47,7 +47,7 @@ def plot_differences(comparison: Comparison, ax: Axes | None) -> Axes:
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(place.size - 0.3, -0.7)
     ax.grid(visible=False, axis="y")
-    ax.locator_params(axis="x", nbins=TICKS)
+    ax.locator_params(axis="x", nbins=MOST_TICKS)
     rows = f"n = {comparison.n[0]}" if comparison.paired else "n = " + ", ".join(map(str, comparison.n))
     which = f", {place.size} of {len(comparison.pairs)} pairs" if place.size < len(comparison.pairs) else ""
     ax.set_xlabel(f"Difference of {comparison.measure}, {rows}{which}", parse_math=False)

@@ -31,12 +31,12 @@ ROLES = {  # colours of a white page, and what has their role on any page
     "#029e73": "var(--green,#029e73)",
     "#d55e00": "var(--red,#d55e00)",
 }
-PLACES = re.compile(r'(?<= )(d|x|y|x1|y1|x2|y2|width|height|points|transform)="([^"]*)"')
+POSITIONS = re.compile(r'(?<= )(d|x|y|x1|y1|x2|y2|width|height|points|transform)="([^"]*)"')
 NEEDLESS = re.compile(r' font-family: [^;"]*;?| transform="rotate\(-0 [^"]*"')
-NAME = re.compile(r' id="([^"]*)"')
-REFERENCE = re.compile(r'(?:url\(|href=")#([^)"]+)')
+ELEMENT_ID = re.compile(r' id="([^"]*)"')
+ID_USED = re.compile(r'(?:url\(|href=")#([^)"]+)')
 TAG = re.compile(r"<[^>]+>")
-LONG = re.compile(r"(\d+\.\d\d)\d+")
+DECIMALS = re.compile(r"(\d+\.\d\d)\d+")
 TESTED_ONLY = ("CalibrationTestResult", "ConfidenceInterval", "MeasureDetail")  # words say all of them
 
 
@@ -80,7 +80,7 @@ def compact(svg: str, label: str) -> str:
     for needless in (r"<metadata>.*?</metadata>", r"<defs>\s*<style.*?</style>\s*</defs>", r"<!--.*?-->"):
         body = re.sub(rf"\s*{needless}", "", body, flags=re.DOTALL)
     own = hashlib.sha1(body.encode(), usedforsecurity=False).hexdigest()[:8]
-    used = {each: f"c{own}-{k}" for k, each in enumerate(dict.fromkeys(REFERENCE.findall(body)))}
+    used = {each: f"c{own}-{k}" for k, each in enumerate(dict.fromkeys(ID_USED.findall(body)))}
     body = TAG.sub(lambda tag: _tidy(tag[0], used), body)  # text has neither < nor >, and stays as it is
     opening = f'<svg class="picture" role="img" aria-label="{escape(label)}" fill="currentColor" '
     opening += 'stroke-linejoin="round" font-family="DejaVu Sans, Verdana, sans-serif" '
@@ -89,12 +89,12 @@ def compact(svg: str, label: str) -> str:
 
 def _tidy(tag: str, names: dict[str, str]) -> str:
     """Return a tag with short numbers, colours by their role, and a name only if something refers to it."""
-    tag = PLACES.sub(lambda found: f'{found[1]}="{LONG.sub(_cut, " ".join(found[2].split()))}"', tag)
+    tag = POSITIONS.sub(lambda found: f'{found[1]}="{DECIMALS.sub(_cut, " ".join(found[2].split()))}"', tag)
     tag = NEEDLESS.sub("", tag)
     for color, role in ROLES.items():
         tag = tag.replace(color, role)
-    tag = NAME.sub(lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", tag)
-    return REFERENCE.sub(lambda found: found[0].replace(f"#{found[1]}", f"#{names[found[1]]}"), tag)
+    tag = ELEMENT_ID.sub(lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", tag)
+    return ID_USED.sub(lambda found: found[0].replace(f"#{found[1]}", f"#{names[found[1]]}"), tag)
 
 
 def _cut(number: re.Match[str]) -> str:

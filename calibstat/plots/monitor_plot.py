@@ -19,8 +19,8 @@ from calibstat.plots.style import DIAGONAL, SIZE, as_text, colors, legend, new_a
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TICKS = 6  # names of periods on the axis, at most
-LARGEST = 690.0  # the logarithm of the largest evidence that is drawn as a number
+MOST_NAMES = 6  # names of periods on the axis, at most
+TOP_EXPONENT = 690.0  # the logarithm of the largest evidence that is drawn as a number
 
 
 def plot_monitor(status: MonitorStatus, ax: Axes | None) -> Axes:
@@ -89,8 +89,8 @@ def _evidence(status: MonitorStatus, ax: Axes) -> None:
     """Draw the evidence on a logarithmic scale, the alarm, and the likely start with its range."""
     color, x = colors(), _positions(status.periods)
     place = dict(zip(status.periods, x, strict=True))
-    evidence = np.exp(np.minimum(status.log_evidence, LARGEST))
-    finite = status.log_evidence <= LARGEST
+    evidence = np.exp(np.minimum(status.log_evidence, TOP_EXPONENT))
+    finite = status.log_evidence <= TOP_EXPONENT
     top = 10 * max(status.threshold, evidence[finite].max(initial=0.0))
     if status.onset is not None:
         low, high = place[status.onset.low], place[status.onset.high]
@@ -159,11 +159,11 @@ def _periods(periods: Sequence[Label], ax: Axes) -> None:
 
     ax.set_xlabel("Period")
     if _dates(periods) is not None:
-        locator = AutoDateLocator(maxticks=TICKS)
+        locator = AutoDateLocator(maxticks=MOST_NAMES)
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
         return
-    ax.xaxis.set_major_locator(MaxNLocator(TICKS, integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(MOST_NAMES, integer=True))
     if not all(isinstance(period, int) for period in periods):
         names = dict(enumerate(map(str, periods), 1))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: names.get(int(x), "") if x == int(x) else ""))

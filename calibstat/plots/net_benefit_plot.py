@@ -11,7 +11,7 @@ from calibstat.plots.style import as_text, colors, named_legend, new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BELOW = 0.15  # how far below zero the picture goes, of the largest net benefit: curves fall without end
+UNDER_ZERO = 0.15  # how far below zero the picture goes, of the largest net benefit: curves fall without end
 
 
 def plot_net_benefit(curve: NetBenefitCurve, ax: Axes | None) -> Axes:
@@ -31,7 +31,7 @@ def plot_net_benefit_of_models(models: Sequence[NetBenefitCurve], names: Sequenc
         curves += ax.plot(one.threshold, one.model, color=hue, linewidth=2, label=name)
     top = max(float(max(one.high.max(), one.everyone.max())) for one in models)
     ax.set(xlabel="Threshold probability", ylabel="Net benefit, true positives per row", xlim=(0, 1))
-    ax.set_ylim(-BELOW * top, 1.05 * top)
+    ax.set_ylim(-UNDER_ZERO * top, 1.05 * top)
     labels = ["act on all rows", "act on none", *(as_text(name, 30) for name in names)]
     named_legend(ax, curves, labels, loc="best", fontsize="small", framealpha=0.9)
     return ax

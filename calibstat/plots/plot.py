@@ -26,7 +26,7 @@ from calibstat.planning.precision import PrecisionSize
 from calibstat.planning.sample_size import SampleSize
 from calibstat.plots.audit_plot import plot_audit, plot_audits_of_models
 from calibstat.plots.belt_plot import plot_calibration_belt
-from calibstat.plots.beside_plot import BESIDE, plot_beside
+from calibstat.plots.beside_plot import PLOTS_OF_ONE, plot_beside
 from calibstat.plots.class_wise_plot import plot_class_wise_diagrams, plot_class_wise_test
 from calibstat.plots.comparison_plot import plot_differences
 from calibstat.plots.decision_loss_plot import plot_decision_loss, plot_decision_loss_of_models
@@ -41,7 +41,7 @@ from calibstat.plots.settings import load_backend, settings
 from calibstat.plots.sharpness_plot import plot_sharpness, plot_sharpness_of_models
 from calibstat.plots.simplex_plot import plot_simplex_diagram
 from calibstat.plots.studies.table_plot import is_table, plot_table
-from calibstat.plots.style import LOOK, entitle, fit_figure
+from calibstat.plots.style import RESULT_STYLE, entitle, fit_figure
 from calibstat.plots.validation_plot import plot_validation
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def plot(
     options = {"deviation": True} if deviation else {}
     if ax is None:
         load_backend()
-    with settings(LOOK):
+    with settings(RESULT_STYLE):
         drawn = draw(*what, ax, **options)
         if title is not None:
             entitle(drawn, title, new=ax is None)
@@ -169,7 +169,7 @@ def _plot_of(result: object) -> tuple[Callable[..., Axes], tuple[Any, ...]]:
     for kind, draw_several in SEVERAL.items():
         if entries and all(isinstance(entry, kind) for entry in entries):
             return draw_several, (entries, names)
-    if entries and all(isinstance(entry, tuple(BESIDE)) for entry in entries):
+    if entries and all(isinstance(entry, tuple(PLOTS_OF_ONE)) for entry in entries):
         return plot_beside, (entries, names)
     *kinds, last = (kind.__name__ for kind in PLOTS)
     raise TypeError(

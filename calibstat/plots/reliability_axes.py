@@ -14,11 +14,11 @@ from calibstat.plots.style import ROOM, TIGHT, as_text, colors, grid_of_axes, na
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NARROWEST = 0.006  # so that a bin of one prediction still shows
+NARROWEST_BAR = 0.006  # so that a bin of one prediction still shows
 HEIGHT = 1.19  # of given axes or small ones, beside their width, so that the diagonal is at 45 degrees
 SIDE = 4.2  # inches, of the square of a diagram in a figure of its own
-BELOW = (0.0, -0.25, 1.0, 0.2)  # the strip in a panel of its own, beside the square
-WITHIN = (0.0, 0.0, 1.0, 0.15)  # the strip along the lower edge of given axes
+STRIP_BELOW = (0.0, -0.25, 1.0, 0.2)  # the strip in a panel of its own, beside the square
+STRIP_WITHIN = (0.0, 0.0, 1.0, 0.15)  # the strip along the lower edge of given axes
 NAME = 26  # letters in a line of a legend
 MARGIN = 0.02  # between 0 or 1 and the ends of the axes, as a share of these
 ZOOMED = 0.5  # end of the axes of a diagram in which all is lower, at most
@@ -47,7 +47,7 @@ def size_of_marks(ax: Axes) -> float:
 
 def strip_below(ax: Axes) -> Axes:
     """Add the panel of the rows below axes, exactly as wide whatever the shape of the figure."""
-    strip = ax.inset_axes(BELOW, sharex=ax)
+    strip = ax.inset_axes(STRIP_BELOW, sharex=ax)
     ax.tick_params(axis="x", labelbottom=False, bottom=False)
     strip.grid(visible=False)
     return strip
@@ -55,7 +55,7 @@ def strip_below(ax: Axes) -> Axes:
 
 def strip_within(ax: Axes) -> Axes:
     """Add the strip of the rows along the lower edge of axes, with its scale to the left."""
-    strip = ax.inset_axes(WITHIN, sharex=ax)
+    strip = ax.inset_axes(STRIP_WITHIN, sharex=ax)
     strip.set_facecolor("none")
     strip.grid(visible=False)
     strip.spines[:].set_visible(False)
@@ -113,7 +113,7 @@ def rows_or_weight(diagram: Reliability) -> str:
 def rows_strip(diagram: Reliability, strip: Axes, highest: float | None = None) -> None:
     """Draw the rows of each bin, up to the highest of all diagrams, with the numbers in a panel of their own."""
     end = strip.get_xlim()[1]
-    width = np.maximum(diagram.right - diagram.left, NARROWEST * end)
+    width = np.maximum(diagram.right - diagram.left, NARROWEST_BAR * end)
     middle = (diagram.left + diagram.right) / 2
     grey: dict[str, Any] = {"color": colors()["grey"], "alpha": 0.5, "edgecolor": "white", "linewidth": 0.6}
     strip.bar(middle, diagram.count, width, **grey)
@@ -158,7 +158,7 @@ def legend_of(
         place["bbox_transform"] = (strip if own_panel else ax).transAxes + ticks_and_label
     else:
         above = np.mean([np.average(one.frequency - one.mean_prediction, weights=one.count) for one in diagrams]) >= 0
-        place = {"loc": "lower right", "bbox_to_anchor": (1, WITHIN[3])}
+        place = {"loc": "lower right", "bbox_to_anchor": (1, STRIP_WITHIN[3])}
         place = place if above else {"loc": "upper left", "bbox_to_anchor": (0, 1)}
         place |= {"borderaxespad": 0.2, "labelspacing": 0.2, "handlelength": 1.2, "fontsize": 6.5, "framealpha": 0.7}
     named_legend(ax, handles, lines, **place)

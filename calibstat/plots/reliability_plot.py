@@ -13,7 +13,7 @@ from calibstat.inference.bands.consistency_bands import PLACES
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.plots.reliability_axes import (
     NAME,
-    NARROWEST,
+    NARROWEST_BAR,
     diagram_axes,
     legend_of,
     rows_strip,
@@ -115,7 +115,7 @@ def plot_bins(diagram: Reliability, ax: Axes, deviation: bool, size: float = 1.0
         if marked:
             ax.vlines(x, low, high, color=pale(color["blue"], 0.35), linewidth=7 * size, zorder=1.5, label=label)
         elif kind.boxes:  # of the whole bin, because they are about its average
-            width = np.maximum(diagram.right - diagram.left, NARROWEST * ax.get_xlim()[1])
+            width = np.maximum(diagram.right - diagram.left, NARROWEST_BAR * ax.get_xlim()[1])
             style = {"color": (*color["blue"], 0.22), "edgecolor": "white", "linewidth": size}
             ax.bar((diagram.left + diagram.right) / 2, high - low, width, low, label=label, **style)
         else:

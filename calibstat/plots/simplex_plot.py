@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [1 / 2, 3**0.5 / 2, 0], [1 / 2, 3**0.5 / 6, (2 / 3) ** 0.5]])  # sides 1
 _MANY_CELLS = 60  # cells, above which a new figure is larger and the arrows are finer
-FIFTHS = np.arange(1, 5) / 5
+GRID_LINES = np.arange(1, 5) / 5
 ON_CELLS = ".2"  # of arrows on filled cells
 FILLED = 0.6  # opacity of filled cells
-EDGE: dict[str, Any] = {"color": ".4", "linewidth": 1.2, "zorder": 1}
+EDGE_LINE: dict[str, Any] = {"color": ".4", "linewidth": 1.2, "zorder": 1}
 FAINT: dict[str, Any] = {"color": ".88", "linewidth": 0.8, "zorder": 0}
 
 
@@ -120,11 +120,11 @@ def _arrows_in_triangle(
 ) -> None:
     """Arrows on an equilateral triangle; the percentages along each edge count the corner that they rise to."""
     corners = CORNERS[:3, :2]
-    ax.plot(*corners[[0, 1, 2, 0]].T, **EDGE)
+    ax.plot(*corners[[0, 1, 2, 0]].T, **EDGE_LINE)
     points: dict[str, Any] = {"textcoords": "offset points"}
     for k in range(3):
         before, corner, after = corners[k - 1], corners[k], corners[k - 2]
-        for part in FIFTHS:
+        for part in GRID_LINES:
             start, end = (1 - part) * np.array([before, after]) + part * corner
             out = (start - end) / np.linalg.norm(start - end)
             ax.plot(*np.transpose([start + 0.015 * out, end]), **FAINT)
@@ -150,7 +150,7 @@ def _arrows_in_tetrahedron(
 ) -> None:
     """Arrows in a regular tetrahedron."""
     for edge in combinations(CORNERS, 2):
-        ax.plot(*np.transpose(edge), **EDGE)
+        ax.plot(*np.transpose(edge), **EDGE_LINE)
     middle = CORNERS.mean(axis=0)
     sides = (("right", "center"), ("center", "top"), ("left", "center"), ("center", "bottom"))  # outside at first
     for name, corner, (ha, va) in zip(names, CORNERS, sides, strict=True):

@@ -10,11 +10,11 @@ import numpy as np
 from calibstat.classical.validation_result import Validation
 from calibstat.digits import settled
 from calibstat.plots.reliability_axes import (
-    BELOW,
     HEIGHT,
     MARGIN,
     SIDE,
-    WITHIN,
+    STRIP_BELOW,
+    STRIP_WITHIN,
     scale_of_rows,
     strip_below,
     strip_within,
@@ -24,7 +24,7 @@ from calibstat.plots.style import DIAGONAL, TIGHT, colors, grid_of_axes, named_l
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STEPS = (0.2, 0.1, 0.05, 0.02)  # between ticks, of which at least four are drawn
+TICK_STEPS = (0.2, 0.1, 0.05, 0.02)  # between ticks, of which at least four are drawn
 NARROW = 0.5  # largest prediction up to which the axes end at the next tenth above it
 # The names that rms::val.prob prints, in three columns. The numbers of the first have intervals.
 COLUMNS = (
@@ -32,9 +32,9 @@ COLUMNS = (
     {"ici": "Eavg", "e90": "E90", "emax": "Emax", "eci": "ECI", "r2": "R²"},
     {"discrimination": "D", "unreliability": "U", "quality": "Q", "spiegelhalter_z": "S:z", "S:p": "S:p"},
 )
-PLACES = ((-0.08, 0.27), (0.6, 0.83), (0.91, 1.1))  # of names, and of the right ends of numbers, in widths of the axes
-LINE = 0.055  # between lines of the table, in heights of the axes
-FIRST = BELOW[1] - 0.19  # of the first line, below the strip with its label
+SPOTS = ((-0.08, 0.27), (0.6, 0.83), (0.91, 1.1))  # of names, and of the right ends of numbers, in widths of the axes
+ROW_HEIGHT = 0.055  # between lines of the table, in heights of the axes
+FIRST = STRIP_BELOW[1] - 0.19  # of the first line, below the strip with its label
 LEGEND_WITHIN: dict[str, Any] = {"fontsize": "x-small", "framealpha": 0.7, "borderaxespad": 0.2}
 
 
@@ -47,7 +47,7 @@ def plot_validation(found: Validation, ax: Axes | None) -> Axes:
     end = _end(found)
     low = -MARGIN if new else 1 + MARGIN - (1 + 2 * MARGIN) * HEIGHT
     ax.set(xlim=(-MARGIN * end, (1 + MARGIN) * end), ylim=(low * end, (1 + MARGIN) * end), aspect="equal")
-    step = next(step for step in STEPS if end / step > 2.9)
+    step = next(step for step in TICK_STEPS if end / step > 2.9)
     ticks = step * np.arange(round(end / step) + 1)
     ax.set(xticks=ticks, yticks=ticks, ylabel="Observed frequency")
     rows = f"Predicted probability, n = {found.n:,}, {found.events:,} events"
@@ -57,7 +57,7 @@ def plot_validation(found: Validation, ax: Axes | None) -> Axes:
         _table(found, ax)
         place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 2, **TIGHT}
     else:  # on the side of the diagonal where the curves are not
-        corner = ("lower right", (1, WITHIN[3])) if found.ratio > 1 else ("upper left", (0, 1))
+        corner = ("lower right", (1, STRIP_WITHIN[3])) if found.ratio > 1 else ("upper left", (0, 1))
         place = {"loc": corner[0], "bbox_to_anchor": corner[1], **LEGEND_WITHIN}
     named_legend(ax, [handle for handle, _ in entries], [name for _, name in entries], **place)
     return ax
@@ -110,9 +110,9 @@ def _table(found: Validation, ax: Axes) -> None:
     numbers = {name: getattr(found, name) for column in COLUMNS for name in column if hasattr(found, name)}
     numbers["S:p"] = found.pvalues.get("spiegelhalter_z", math.nan)
     style: dict[str, Any] = {"transform": ax.transAxes, "fontsize": 8.5, "va": "top"}
-    for column, (left, right) in zip(COLUMNS, PLACES, strict=True):
+    for column, (left, right) in zip(COLUMNS, SPOTS, strict=True):
         for line, (name, title) in enumerate(column.items()):
-            height = FIRST - LINE * line
+            height = FIRST - ROW_HEIGHT * line
             ax.text(left, height, title, color=".35", **style)
             written = "< 0.001" if name == "S:p" and numbers[name] < 0.001 else _short(numbers[name], 3)
             ax.text(right, height, written, ha="right", **style)

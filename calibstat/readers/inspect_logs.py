@@ -15,8 +15,8 @@ from calibstat.readers.sample_rows import as_frame, field_at, from_json, need_fi
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMATS = (2,)  # the version that a log gives of itself
-OUTCOMES = {"C": 1, "I": 0, "N": 0, 1: 1, 0: 0}  # correct, incorrect, no answer
+LOG_VERSIONS = (2,)  # the version that a log gives of itself
+GRADES = {"C": 1, "I": 0, "N": 0, 1: 1, 0: 0}  # correct, incorrect, no answer
 
 
 def inspect_ai(
@@ -76,8 +76,8 @@ def inspect_ai(
     file = need_file(path, (".json", ".eval"), "a log of inspect")
     where = short(file.name)
     log = _unpacked(file) if file.suffix == ".eval" else from_json(file.read_text(encoding="utf-8"), where)
-    if log.get("version") not in FORMATS or isinstance(log["version"], bool):
-        known = " or ".join(map(str, FORMATS))
+    if log.get("version") not in LOG_VERSIONS or isinstance(log["version"], bool):
+        known = " or ".join(map(str, LOG_VERSIONS))
         raise ValueError(f"expected version {known} of logs of inspect, found version {short(log.get('version'), 40)}")
     if log.get("status") != "success":
         raise ValueError(f"expected an evaluation that ended with success, found status {short(log.get('status'))}")
@@ -120,6 +120,6 @@ def _rows(
         name = next(iter(scores)) if scorer is None else scorer
         if name not in scores:
             raise ValueError(f"expected one of the scorers {quoted(scores)}, found {short(name)}")
-        outcome = need_outcome(field_at(scores[name], "value", where), OUTCOMES, where)
+        outcome = need_outcome(field_at(scores[name], "value", where), GRADES, where)
         stated = confidence(sample) if callable(confidence) else field_at(sample, confidence, where)
         yield outcome, need_probability(stated, where), field_at(sample, cluster, where)

@@ -28,9 +28,9 @@ from calibstat.result import Result, read_only
 if TYPE_CHECKING:
     import pandas as pd
 
-SCORES = ("brier", "log_loss")
-NOISE = 1.96  # standard errors within which a difference may be noise
-NAMED = 3  # runners-up in the printed words
+CHOICE_SCORES = ("brier", "log_loss")
+ONE_SIDED_Z = 1.96  # standard errors within which a difference may be noise
+NAMED_MAPS = 3  # runners-up in the printed words
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class MapChoice(Result):
         )
         others = [j for j in range(len(self.names)) if j != own]
         if others:
-            text += f" Then come {', '.join(self._described(j) for j in others[:NAMED])}."
+            text += f" Then come {', '.join(self._described(j) for j in others[:NAMED_MAPS])}."
             noise = sum(self.within_noise[j] for j in others)
             text += (
                 f" From {noise} of the {len(others)} others it differs by no more than noise (1.96 standard errors, "
@@ -191,8 +191,8 @@ def choose(
     check_whole("repeats", repeats, 2)
     if data.n < 2 * cv:
         raise ValueError(f"expected at least 2 rows in each of {cv} folds, found {data.n} rows")
-    if not is_among(score, SCORES):
-        raise unknown_name("a score", score, SCORES)
+    if not is_among(score, CHOICE_SCORES):
+        raise unknown_name("a score", score, CHOICE_SCORES)
     given = _default_maps(data.n_classes, clip) if maps is None else list(maps)
     if not given or not all(isinstance(each, Recalibrator) for each in given):
         raise ValueError(f"expected maps, a sequence of recalibrators, found {short(maps)}")
@@ -261,7 +261,7 @@ def _chosen(
         mean=read_only(mean[order]),
         difference=read_only(difference),
         standard_error=read_only(error),
-        within_noise=tuple((np.abs(difference) <= NOISE * error).tolist()),
+        within_noise=tuple((np.abs(difference) <= ONE_SIDED_Z * error).tolist()),
         left_out=left_out,
         score=score,
         one_standard_error=one_standard_error,

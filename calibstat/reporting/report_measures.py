@@ -24,7 +24,7 @@ from calibstat.output.wording import number
 from calibstat.result import Result
 
 COMPARED = ("kernel_ce", "brier")  # the error that `compare` squares by default, and a score that rewards sharpness
-SCORES = (COMPARED[1], "log_loss")
+REPORT_SCORES = (COMPARED[1], "log_loss")
 OF_ALL_CLASSES = "canonical_ce"  # the primary error through a lens that shows several classes
 
 
@@ -75,12 +75,12 @@ def questions(
     seen = None if lens is None else find_lens(lens)
     each_class = isinstance(seen, OfEachClass)
     if not each_class and shows_several(lens):
-        return {name: {"measure": name, "lens": lens} for name in (OF_ALL_CLASSES, *SCORES)}
+        return {name: {"measure": name, "lens": lens} for name in (OF_ALL_CLASSES, *REPORT_SCORES)}
     one_number = "class_wise_mean" if isinstance(seen, ClassWise) else lens
     jointly = jointly and (each_class or (lens is None and n_classes > 2))
     named = [name for name in errors if not (each_class and name == COMPARED[0])]  # not compared over classes
     asked = {name: {"measure": name, "lens": one_number} for name in named}
-    return asked | {name: {"measure": name, "lens": "canonical" if jointly else lens} for name in SCORES}
+    return asked | {name: {"measure": name, "lens": "canonical" if jointly else lens} for name in REPORT_SCORES}
 
 
 def affordable(asked: dict[str, dict[str, Any]], n: float) -> dict[str, dict[str, Any]]:

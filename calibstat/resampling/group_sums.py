@@ -13,7 +13,7 @@ from calibstat.resampling.sources import GroupSums, OfLabels
 from calibstat.resampling.streams import GOLDEN, mix, stream
 from calibstat.resampling.threads import announced_pieces, chunks
 
-BITS = 64  # labels in a word
+WORD_BITS = 64  # labels in a word
 BLOCK = 32  # draws that are counted together, so that each mask is read once for all of them
 TILE = 1024  # words of labels that are counted together: the words of all draws stay in the cache
 
@@ -23,18 +23,18 @@ def packed(prediction: np.ndarray, stratum: np.ndarray, size: int, masks: Iterab
 
     Each stratum begins with a new word. The seeded draws depend on the order of the rows within a stratum.
     """
-    words = -(-np.bincount(stratum, minlength=size) // BITS)
+    words = -(-np.bincount(stratum, minlength=size) // WORD_BITS)
     edge = np.append(0, np.cumsum(words))
     order = np.argsort(stratum, kind="stable")
     first = np.append(0, np.cumsum(np.bincount(stratum, minlength=size)))[:-1]
     index = np.empty(order.size, np.int64)
-    index[order] = np.arange(order.size) + (edge[:-1] * BITS - first)[stratum[order]]
+    index[order] = np.arange(order.size) + (edge[:-1] * WORD_BITS - first)[stratum[order]]
     return GroupSums(prediction, index, edge, np.stack([_words(mask, index, edge[-1]) for mask in masks]))
 
 
 def positives_of_groups(source: GroupSums, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(positives)`` of all resamples, a few at a time."""
-    limit = np.zeros(source.edge[-1] * BITS, np.uint64)
+    limit = np.zeros(source.edge[-1] * WORD_BITS, np.uint64)
     limit[source.index] = threshold(scheme.chances(source.prediction))
 
     def replicates(first: int, last: int) -> np.ndarray:
@@ -51,7 +51,7 @@ def positives_of_groups(source: GroupSums, scheme: Labels, statistic: OfLabels, 
 
 def _words(mask: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
     """Return one bit for each row, at its place in `size` words."""
-    bits = np.zeros(size * BITS, bool)
+    bits = np.zeros(size * WORD_BITS, bool)
     bits[index] = mask
     return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
 

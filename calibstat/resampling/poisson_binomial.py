@@ -8,8 +8,8 @@ import numpy as np
 
 from calibstat.compiled import jit, short_calls
 
-NEGLIGIBLE = 1e-24  # probability dropped at each end in each step; in total less than 2**-53 for 1e6 rows
-LARGE = 100.0  # standard deviations of the positives, from which a Fourier transform may be worth while
+NO_MASS = 1e-24  # probability dropped at each end in each step; in total less than 2**-53 for 1e6 rows
+LARGE_MEAN = 100.0  # standard deviations of the positives, from which a Fourier transform may be worth while
 FOURIER_STEP = 30.0  # steps of the convolution that take the time of one of the transform
 
 
@@ -88,7 +88,7 @@ def pmf_of_many_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np
     deviation = np.sqrt(count * value * (1 - value))
     direct = np.minimum(count, 20 * deviation + 1).sum()  # steps of each number of positives
     spread = float(np.sqrt((deviation**2).sum()))
-    if spread < LARGE or direct < FOURIER_STEP * value.size:
+    if spread < LARGE_MEAN or direct < FOURIER_STEP * value.size:
         return pmf_of_positives(value, count)
     mean = float(count @ value)
     low = max(int(np.floor(mean - 10 * spread)), 0)
@@ -140,9 +140,9 @@ def _add_rows(
                 new[old.size] = old[old.size - 1] * v
                 now, then = then, now
                 high += 1
-                while now[low] < NEGLIGIBLE:
+                while now[low] < NO_MASS:
                     low += 1
-                while now[high - 1] < NEGLIGIBLE:
+                while now[high - 1] < NO_MASS:
                     high -= 1
             j += 1
         least[b] = least_before[b] + low
@@ -164,9 +164,9 @@ def _of_ties(cells: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray)
             shift, other = _binomial_pmf(count[j], value[j])
             pmf = convolve(pmf, other)
             first, last = 0, pmf.size
-            while pmf[first] < NEGLIGIBLE:
+            while pmf[first] < NO_MASS:
                 first += 1
-            while pmf[last - 1] < NEGLIGIBLE:
+            while pmf[last - 1] < NO_MASS:
                 last -= 1
             least[b] += shift + first
             pmf = pmf[first:last]

@@ -13,8 +13,8 @@ import numpy as np
 from calibstat.compiled import jit, without_numba
 from calibstat.resampling.streams import GOLDEN, binomial, mix, words
 
-BITS, DRAWS_OF_A_WORD = 10, 6
-BLOCK = 2**BITS  # rows
+ROW_BITS, DRAWS_OF_A_WORD = 10, 6
+BLOCK = 2**ROW_BITS  # rows
 
 
 def _counted_in_arrays(
@@ -22,7 +22,7 @@ def _counted_in_arrays(
 ) -> int:
     draws = left if after == 0 else int(binomial(state, float(left), rows / (rows + after)))
     mask = np.uint64(2 ** int(rows - 1).bit_length() - 1)
-    digit = np.arange(DRAWS_OF_A_WORD, dtype=np.uint64) * np.uint64(BITS)
+    digit = np.arange(DRAWS_OF_A_WORD, dtype=np.uint64) * np.uint64(ROW_BITS)
     drawn = words(state[0], 0, draws // 2 + 64)  # enough: at least every second number is that of a row
     row = (drawn[:, None] >> digit & mask).ravel()
     taken = np.flatnonzero(row < rows)[:draws]
@@ -49,7 +49,7 @@ def count_block(state: np.ndarray, left: int, rows: int, after: int, times: np.n
             w = mix(z)
             for _ in range(DRAWS_OF_A_WORD):
                 times[(w & np.uint64(BLOCK - 1)) << s | b] += 1
-                w >>= np.uint64(BITS)
+                w >>= np.uint64(ROW_BITS)
         done = draws - draws % DRAWS_OF_A_WORD
     last = np.uint64(rows - 1)
     mask = np.uint64(0)
@@ -62,6 +62,6 @@ def count_block(state: np.ndarray, left: int, rows: int, after: int, times: np.n
             if w & mask <= last and done < draws:
                 times[(w & mask) << s | b] += 1
                 done += 1
-            w >>= np.uint64(BITS)
+            w >>= np.uint64(ROW_BITS)
     state[0] = z
     return left - draws

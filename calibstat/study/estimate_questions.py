@@ -18,7 +18,7 @@ from calibstat.study.plain_function import PlainFunction
 from calibstat.study.question import Entry, Question, Row
 
 DISTANCE = "distance"  # a target that is no measure, because predictions and outcomes do not determine it
-NOISE = 2.0  # standard errors below which a bias cannot be told from 0 and has no logarithm worth a slope
+NOISE_Z = 2.0  # standard errors below which a bias cannot be told from 0 and has no logarithm worth a slope
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Consistency(EstimateQuestion):
             errors = [_errors(estimates[:, g, i, k, m], truth) for i in range(len(self.n))]
             for method in self.methods:
                 error, se = (np.array([abs(each[method + part]) for each in errors]) for part in ("", "_se"))
-                if np.all(error > NOISE * se):
+                if np.all(error > NOISE_Z * se):
                     order, order_se = -float(slope @ np.log(error)), float(np.hypot.reduce(slope * se / error))
                 else:
                     order, order_se = np.nan, np.nan

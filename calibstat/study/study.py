@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from calibstat.data.checks import check_whole, short
 from calibstat.output.whole_folder import whole_folder
 from calibstat.plots.settings import load_backend, settings
-from calibstat.plots.studies.table_plot import LOOK, plot
+from calibstat.plots.studies.table_plot import STUDY_STYLE, plot
 from calibstat.study.runner import run
 from calibstat.study.stored_pictures import save_picture
 from calibstat.study.study_options import Option, chosen
@@ -177,7 +177,7 @@ class Study:
         load_backend()
         with whole_folder(out) as draft:
             write_table(table, draft / written[0], command=command, **facts)
-            with settings(LOOK):
+            with settings(STUDY_STYLE):
                 figures = self.figures(table)
             for ending, text in self.pages(table, figures).items():
                 written.append(Path("results") / f"{name}{ending}")

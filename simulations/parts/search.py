@@ -17,7 +17,7 @@ from calibstat import MEASURES, compare, confidence_interval
 from calibstat.generators.simulator import drawing
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.registry import binary_measures, find_measure, measures_by_rows
-from calibstat.papers.parts.promises import CONFIDENCE
+from calibstat.papers.parts.promises import PROMISED
 
 from .cases import Case
 from .kinds_of_cases import GROUPED, KINDS
@@ -41,7 +41,7 @@ class Recipe:
     kind: str
     name: str
     options: Options = ()
-    level: float = CONFIDENCE
+    level: float = PROMISED
     method: str = "honest"
 
     @property

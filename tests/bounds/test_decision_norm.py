@@ -9,7 +9,7 @@ from row_strategies import rows, weighted_rows
 import calibstat as cs
 from calibstat.bounds import decision_norm
 from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs, bound_of_units
-from calibstat.bounds.decision_norm import FEW, DecisionNorm, cells_of_outcomes, summary_by_outcome, sums_by_outcome
+from calibstat.bounds.decision_norm import PAIRED, DecisionNorm, cells_of_outcomes, summary_by_outcome, sums_by_outcome
 from calibstat.data.weighted_sample import weighted_sample
 from calibstat.resampling import Draws, Pairs, Stage, draw
 
@@ -71,14 +71,14 @@ def test_many_sums_are_measured_one_by_one():
 
 @pytest.mark.parametrize(("most", "bound"), [(1e9, bound_of_units), (10, bound_by_slopes)])
 def test_clusters_are_looked_at_one_by_one_where_they_are_few(most, bound, monkeypatch):
-    monkeypatch.setattr(decision_norm, "PRODUCTS", most)
+    monkeypatch.setattr(decision_norm, "PAIR_BUDGET", most)
     y, p = cs.generators.temperature(2).sample(60, rng=1)
     interval, table = pose(y, p, "decision_loss", {}).interval_of_rows(slice(None), np.arange(60) // 4)
     score = table.moments.score(0.025)
     assert interval.high(0.025) == bound(np.unique(p), table.moments, score) / 60
 
 
-@pytest.mark.parametrize(("predictions", "bound"), [(FEW, bound_of_pairs), (FEW + 1, bound_by_slopes)])
+@pytest.mark.parametrize(("predictions", "bound"), [(PAIRED, bound_of_pairs), (PAIRED + 1, bound_by_slopes)])
 def test_pairs_of_ends_are_looked_at_where_they_are_few(predictions, bound):
     value = (np.arange(predictions) + 0.5) / predictions
     sample = cs.Sample.from_counts(value, np.ones(predictions), np.arange(predictions) % 2)

@@ -6,7 +6,7 @@ from scipy.optimize import isotonic_regression
 
 import calibstat as cs
 from calibstat.bounds import isotonic_gain
-from calibstat.bounds.isotonic_gain import PART, largest_gain
+from calibstat.bounds.isotonic_gain import LEVEL_PART, largest_gain
 from calibstat.data.sample import Sample
 from calibstat.measures.corp import MCB
 
@@ -38,7 +38,7 @@ CHANCES = {
 def disagreement(seed, chance):
     random = np.random.default_rng(seed)
     worst = 0.0
-    for m in (1, 2, 3, PART - 1, PART, PART + 1, 200, 3000):
+    for m in (1, 2, 3, LEVEL_PART - 1, LEVEL_PART, LEVEL_PART + 1, 200, 3000):
         value = np.sort(random.random(m) if seed % 2 else random.integers(0, 9, m) / 8)
         count = counts(random, m)
         drawn = random.binomial(np.ceil(count).astype(int), CHANCES[chance](value))

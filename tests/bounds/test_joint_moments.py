@@ -163,7 +163,7 @@ def test_many_sums_of_many_clusters_take_the_largest_variance(monkeypatch):
     moments = JointMoments(clusters())
     score = moments.score(0.025)
     exact = moments.absolute_sum_bound(score)
-    monkeypatch.setattr(joint_moments, "PRODUCTS", 1)
+    monkeypatch.setattr(joint_moments, "SUM_BUDGET", 1)
     check_largest_bound_of_any_signs(moments, score, exact)
 
 

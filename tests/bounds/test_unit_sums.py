@@ -7,7 +7,7 @@ from unit_examples import ROWS, UNITS, entries, matrix, own_cells, shared_cells
 
 import calibstat as cs
 from calibstat.bounds import unit_sums
-from calibstat.bounds.unit_sums import LARGEST, ClassSums
+from calibstat.bounds.unit_sums import TOP_SHARE, ClassSums
 
 SPARE = 1e-12
 
@@ -69,7 +69,7 @@ def test_rows_of_classes_by_loops(make, dtype):
     assert absolute == pytest.approx(np.abs(weighted).sum(axis=1), abs=SPARE)
     assert used.tolist() == weighted.any(axis=0).tolist()
     assert sums.absolute() == pytest.approx(np.abs(x).sum(axis=1), abs=1e-12 if dtype == np.float64 else 1e-6)
-    assert sums.absolute().max() <= LARGEST
+    assert sums.absolute().max() <= TOP_SHARE
 
 
 def test_products_of_classes_in_the_same_cell():
@@ -86,7 +86,7 @@ def test_products_by_blocks_of_rows(make, monkeypatch):
     sums = make()
     chosen, weights = np.arange(sums.cells)[::-1], np.random.default_rng(1).normal(size=sums.cells)
     expected = sums.products(chosen, weights)
-    for name, value in (("MANY_CELLS", 1), ("CELLS_OF_A_CLASS", sums.cells), ("ROWS_OF_A_BLOCK", 7)):
+    for name, value in (("UNIT_CELLS", 1), ("CELLS_OF_A_CLASS", sums.cells), ("ROWS_OF_A_BLOCK", 7)):
         monkeypatch.setattr(unit_sums, name, value)
     monkeypatch.setattr(unit_sums, "_products", None)
     assert sums.products(chosen, weights) == pytest.approx(expected, abs=SPARE)

@@ -23,7 +23,7 @@ def rows(seed=0, slope=0.8):
 @pytest.fixture
 def all_rows(monkeypatch):
     """Let sums run over all rows from now on."""
-    return lambda: monkeypatch.setattr(condensed_logits, "FEWEST_CELLS", M)
+    return lambda: monkeypatch.setattr(condensed_logits, "LOGIT_CELLS", M)
 
 
 def test_sums_of_polynomials_are_exact():

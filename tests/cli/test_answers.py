@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import calibstat as cs
 from calibstat.cli.answers import Answer, as_json, prints_answer, show
-from calibstat.cli.app import QUESTIONS, app
+from calibstat.cli.app import COMMANDS, app
 from calibstat.cli.printed_tables import table
 from calibstat.output import wording as words
 from calibstat.output.wording import Brief
@@ -83,7 +83,7 @@ def test_verbose_is_an_option_of_every_question():
     single = _single(ANSWER)
     assert "Details." not in CliRunner().invoke(single, []).stdout
     assert "Details." in CliRunner().invoke(single, ["--verbose"]).stdout
-    for name in QUESTIONS:
+    for name in COMMANDS:
         shown = plain_text(CliRunner().invoke(app, [name, "--help"], terminal_width=WIDTH).stdout)
         assert "--verbose" in shown, name
         assert "--format" in shown, name
@@ -110,7 +110,7 @@ def _single(answer):
 
 JOINED = {
     f"{first} + {second}": getattr(words, first) + getattr(words, second)
-    for first in ("NO_PROOF", "SCORES")
+    for first in ("NO_PROOF", "ABOUT_SCORES")
     for second in ("ROWS", "CLUSTERS")
 }
 CAUTIONS = {name: value for name, value in vars(words).items() if isinstance(value, Brief)} | JOINED

@@ -16,7 +16,7 @@ from calibstat.cli.reading import Reading
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(batches, "ROWS", 7)
+    monkeypatch.setattr(batches, "BATCH_ROWS", 7)
 
 
 def rows_of(kind, n=60):

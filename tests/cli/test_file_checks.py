@@ -112,14 +112,14 @@ def test_a_header_that_lies_is_refused_before_its_array_is_read(header, tmp_path
 
 
 def test_a_small_file_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_checks, "LARGEST", 10**6)
+    monkeypatch.setattr(file_checks, "FILE_LIMIT", 10**6)
     np.savez_compressed(tmp_path / "a.npz", y=np.zeros(10**5), p=np.zeros(10**5))
     fails_with(run("test", tmp_path / "a.npz", *COLUMNS), "at most 1,000,000 bytes of data", "1,600,", "declared")
     pd.DataFrame({"y": np.zeros(10**5), "p": np.zeros(10**5)}).to_parquet(tmp_path / "a.parquet")
     fails_with(run("test", tmp_path / "a.parquet", *COLUMNS), "at most 1,000,000 bytes of data", "1,600,000 declared")
     monkeypatch.undo()
     assert run("test", tmp_path / "a.npz", *COLUMNS, *QUICK).exit_code == 0
-    check_size(tmp_path / "a.npz", file_checks.LARGEST)
+    check_size(tmp_path / "a.npz", file_checks.FILE_LIMIT)
 
 
 def test_an_encrypted_member(tmp_path):

@@ -93,7 +93,7 @@ def test_a_lens_is_added_in_one_place(monkeypatch):
         return replace(lenses.one_class(number(argument)), name=f"just:{argument}")
 
     family = lenses.LensFamily("NAME", read, False)
-    monkeypatch.setattr(lenses, "FAMILIES", {**lenses.FAMILIES, "just": family})
+    monkeypatch.setattr(lenses, "LENS_FAMILIES", {**lenses.LENS_FAMILIES, "just": family})
     predictions = cs.Predictions.from_rows([0, 1, 2], np.eye(3), labels=None)
     assert str(read_lens("just:1", [str(name) for name in predictions.names])) == "just:1"
     assert "groups:NAME+NAME,NAME" in lenses.spellings(shows_classes=True)

@@ -36,7 +36,7 @@ def test_progress_answers_in_order():
 
 
 def test_a_bar_is_shown_on_a_terminal_and_taken_away(monkeypatch, capsys):
-    monkeypatch.setattr(terminal, "PATIENCE", -1)
+    monkeypatch.setattr(terminal, "GRACE", -1)
     monkeypatch.setenv("FORCE_COLOR", "1")  # so that a terminal is assumed
     assert with_progress(["first", "second"], str.upper) == ["FIRST", "SECOND"]
     printed = capsys.readouterr()

@@ -10,7 +10,7 @@ import pytest
 import calibstat as cs
 from calibstat.data.checked_rows import AboutRows
 from calibstat.data.checks import arguments_of, options_of
-from calibstat.inference.designs.question_of_rows import WORDS, question
+from calibstat.inference.designs.question_of_rows import ROW_WORDS, question
 from calibstat.measures.measure_options import RowsAndOptions
 
 Y, P = [0, 1, 1, 0], [0.2, 0.6, 0.7, 0.4]
@@ -115,7 +115,7 @@ def unanswered(ask, names):
 @pytest.mark.parametrize("name", verbs())
 def test_every_argument_is_answered_if_a_letter_is_left_out(name):
     given = GIVEN | FIRST.get(name, set())
-    names = [*arguments_of(verbs()[name]), *(word for word in WORDS if word in getattr(verbs()[name], "takes", ()))]
+    names = [*arguments_of(verbs()[name]), *(word for word in ROW_WORDS if word in getattr(verbs()[name], "takes", ()))]
     names = [each for each in names if len(each) > 1 and each not in given]
     assert unanswered(CALLS.get(name, partial(verbs()[name], Y, P)), names) == []
 

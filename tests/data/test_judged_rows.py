@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import calibstat as cs
-from calibstat.data.judged_rows import FAR, FEWEST_LABELS, JudgedColumns, filled
+from calibstat.data.judged_rows import FAR_OFF, FEWEST_LABELS, JudgedColumns, filled
 
 Y, P = cs.generators.temperature(1.5).sample(200, rng=1)
 F = np.where(np.random.default_rng(1).random(200) < 0.9, Y, 1.0 - Y)
@@ -132,7 +132,7 @@ def test_chances_may_add_up_to_what_five_standard_deviations_allow():
     """Of 200 chances q the sum is 200 q, its standard deviation sqrt(200 q (1 - q)); half a row more is allowed."""
 
     def is_near(chance):
-        return abs(80 - 200 * chance) <= FAR * np.sqrt(200 * chance * (1 - chance)) + 0.5
+        return abs(80 - 200 * chance) <= FAR_OFF * np.sqrt(200 * chance * (1 - chance)) + 0.5
 
     for chance in (0.3, 0.5, 0.56, 0.58, 0.6):
         judge = cs.Judge(F, inclusion=np.full(200, chance))

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from calibstat.data.engines.cell_table import CELLS
+from calibstat.data.engines.cell_table import TABLE_CELLS
 
 ENGINES = ["pandas", "polars", "polars lazy", "pyarrow", "duckdb"]  # and Dask, which takes seconds for a query
 
@@ -35,7 +35,7 @@ def quiet_about_dask():
 def rows_of_every_kind(size=3000):
     """Predictions of every kind: on edges of cells, next to them, exact 0 and 1, tiny, tied and spread."""
     rng = np.random.default_rng(3)
-    edges = rng.integers(0, CELLS + 1, size // 3) / CELLS
+    edges = rng.integers(0, TABLE_CELLS + 1, size // 3) / TABLE_CELLS
     near = np.nextafter(edges, rng.choice([0.0, 1.0], edges.size))
     p = np.concatenate([edges, near, [0, 1, 1e-300, 1e-20, 3e-7], rng.beta(1, 3, size - 2 * edges.size - 5)])
     tied = size * 3 // 10

@@ -19,7 +19,7 @@ from hostile_rows import WEIGHT, binary_rows, class_rows, forms, spoilt, vector_
 from hypothesis import strategies as st
 
 import calibstat as cs
-from calibstat.inference.designs.question_of_rows import WORDS
+from calibstat.inference.designs.question_of_rows import ROW_WORDS
 from calibstat.result import Result
 
 NO_REASON = re.compile(r"\bnan\b(?!.*[a-z]{4})")  # a missing number in a line that goes on without a word
@@ -129,7 +129,7 @@ def parameters(name):
     """The names of the options of a function, and of the words about rows that it takes."""
     function = getattr(cs, name)
     found = [each.name for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
-    found += [word for word in getattr(function, "takes", ()) if word in WORDS]
+    found += [word for word in getattr(function, "takes", ()) if word in ROW_WORDS]
     return [each for each in found if each not in ("y_true", "y_prob", "labels", "pos_label")]
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from simulation_files import FOLDER, STORED
 
 from calibstat.plots.settings import settings
-from calibstat.plots.studies.table_plot import LOOK
+from calibstat.plots.studies.table_plot import STUDY_STYLE
 from calibstat.study.stored_pictures import name_of_table, save_picture, table_shown, write_table_shown
 
 FIGURES, RESULTS = FOLDER / "figures", FOLDER / "results"
@@ -36,7 +36,7 @@ def redraw(name):
     import matplotlib.pyplot as plt
 
     results = RESULTS / f"{name}.csv"
-    with settings(LOOK):
+    with settings(STUDY_STYLE):
         drawn = STORED[name].figures(pd.read_csv(results, comment="#"))
     written = {FIGURES / f"{name}{'_' * bool(ending)}{ending}.png": figure for ending, figure in drawn.items()}
     for path, figure in written.items():

@@ -241,9 +241,9 @@ def unasked(public, calls):
 
 def commands():
     """The names of all commands."""
-    from calibstat.cli.app import QUESTIONS, app
+    from calibstat.cli.app import COMMANDS, app
 
-    return {*QUESTIONS, *(command.name for command in app.registered_commands)}
+    return {*COMMANDS, *(command.name for command in app.registered_commands)}
 
 
 def run_command(name, arguments, code, part):

@@ -12,7 +12,7 @@ from scipy.stats import binom, binomtest
 
 import calibstat as cs
 from calibstat.inference import equivalence as module
-from calibstat.inference.equivalence import LEAST_P, equivalence_test, most_likely_tail, smallest_mean
+from calibstat.inference.equivalence import P_FLOOR, equivalence_test, most_likely_tail, smallest_mean
 
 LEVELS = (0.01, 0.05, 0.1, 0.25, 0.4)
 UNIFORM = (np.arange(1000) + 0.5) / 1000
@@ -361,5 +361,5 @@ def test_one_interval_is_drawn_for_all_levels(monkeypatch):
     seen, plain = [], module.confidence_interval
     monkeypatch.setattr(module, "confidence_interval", lambda *a, **k: seen.append(1) or plain(*a, **k))
     found = equivalence_test(*lucky_rows(), margin=0.03, by="ks", n_resamples=99, rng=1)
-    assert LEAST_P < found.pvalue < 0.05
+    assert P_FLOOR < found.pvalue < 0.05
     assert len(seen) == 1

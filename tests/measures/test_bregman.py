@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from score_examples import ALL, CUBE, PROBABILITY, SQUARE, STEEP, losses
 
-from calibstat.measures.bregman import BRIER, LOG_LOSS, SCORES, SPHERICAL, Bregman, find_score
+from calibstat.measures.bregman import BREGMANS, BRIER, LOG_LOSS, SPHERICAL, Bregman, find_score
 
 
 @pytest.mark.parametrize("score", ALL, ids=repr)
@@ -58,7 +58,7 @@ def test_which_scores_are_steep():
 
 
 def test_find_score():
-    assert [find_score(name) for name in SCORES] == [BRIER, LOG_LOSS, SPHERICAL]
+    assert [find_score(name) for name in BREGMANS] == [BRIER, LOG_LOSS, SPHERICAL]
     assert find_score(CUBE) is CUBE
     for wrong in ("kl", "log", None, abs):
         with pytest.raises(ValueError, match="expected a score, one of brier, log_loss, spherical or a Bregman"):
@@ -66,7 +66,7 @@ def test_find_score():
 
 
 @pytest.mark.parametrize(
-    "score", [*SCORES.values(), Bregman("cubes", lambda x: x**3 + x**2, lambda x: 3 * x**2 + 2 * x)]
+    "score", [*BREGMANS.values(), Bregman("cubes", lambda x: x**3 + x**2, lambda x: 3 * x**2 + 2 * x)]
 )
 def test_predictions_are_found_by_their_gradient(score):
     """The derivative of the prediction by the gradient is 1 over the second derivative of phi."""
@@ -84,6 +84,6 @@ def test_predictions_are_found_by_their_gradient(score):
 
 def test_gains_are_differences_of_losses():
     v, moved, count, ones = np.array([0.2, 0.7]), np.array([0.3, 0.6]), np.array([4.0, 2]), np.array([1.0, 2])
-    for score in SCORES.values():
+    for score in BREGMANS.values():
         losses = [ones * score.loss(1.0, each) + (count - ones) * score.loss(0.0, each) for each in (v, moved)]
         assert score.gain(v, moved, count, ones) == pytest.approx(losses[0] - losses[1], abs=1e-14)

@@ -12,7 +12,7 @@ from scipy.special import expit, logit, xlogy
 
 import calibstat as cs
 from calibstat.generators import calibrated, quadratic_gap, temperature
-from calibstat.measures.bregman import SCORES
+from calibstat.measures.bregman import BREGMANS
 
 RARE = cs.Bregman("rare", lambda x: -np.log(x + 0.1), lambda x: -1 / (x + 0.1))
 SQUARE = cs.Bregman("square", np.square, lambda x: 2 * x)
@@ -69,7 +69,7 @@ def test_steeper_maps_are_not_allowed():
     assert doubled - 1e-9 <= found < all_of_it - 0.01
 
 
-@pytest.mark.parametrize("score", [*SCORES, RARE], ids=str)
+@pytest.mark.parametrize("score", [*BREGMANS, RARE], ids=str)
 def test_calibrated_models_have_none(score):
     assert calibrated().truth("post_processing_gap", score=score) == pytest.approx(0, abs=1e-12)
     assert calibrated([0.2, 0.7]).truth("post_processing_gap", score=score) == pytest.approx(0, abs=1e-12)
@@ -83,7 +83,7 @@ def test_a_user_defined_square_is_the_brier_score():
 
 def slow(y, p, score):
     """The best update of the gradient by a general solver."""
-    score = SCORES.get(score, score)
+    score = BREGMANS.get(score, score)
     u = score.gradient(p)
 
     def loss(moved):
@@ -117,7 +117,7 @@ def check_optimal(sample, kappa, score):
     To move all predictions from the j-th on up gains the sum of their residuals y - kappa, to first order: it is at
     most 0 where the rise before the j-th may grow, at least 0 where it may shrink, and 0 for all predictions together.
     """
-    score = SCORES.get(score, score)
+    score = BREGMANS.get(score, score)
     u, moved = score.gradient(sample.value), score.gradient(np.clip(kappa, 1e-15, 1 - 1e-15))
     rise, most = np.diff(moved), 2 * np.diff(u)
     assert np.all(rise >= -1e-9)

@@ -273,7 +273,7 @@ def test_linear_weights_have_a_smaller_sum():
     sample = cs.Sample.from_rows(y, np.append(p[:3990], [0, 1, *p[:8]]))
     smaller = smooth_ce._PiecewiseLinear().norm(sample.value, sample.residual)
     exact, sums = SmoothCE().norm(sample.value, sample.residual), np.append(0, np.cumsum(sample.residual))
-    piece = np.minimum((sample.value * (smooth_ce.GRID.size - 1)).astype(int), smooth_ce.GRID.size - 2)
+    piece = np.minimum((sample.value * (smooth_ce.PIECE_ENDS.size - 1)).astype(int), smooth_ce.PIECE_ENDS.size - 2)
     widest = max(np.ptp(sums[np.flatnonzero(piece == k)[0] : np.flatnonzero(piece == k)[-1] + 2]) for k in set(piece))
     assert 0 <= exact - smaller + 1e-15 <= widest
     assert smaller > exact * 0.99
@@ -299,7 +299,7 @@ def test_low_ends_of_many_predictions_are_those_of_all_weights(temperature, monk
     sample = cs.Sample.from_rows(*cs.generators.temperature(temperature).sample(2000, rng=2))
     ends = []
     for many in (10**6, 10):
-        monkeypatch.setattr(smooth_ce, "MANY", many)
+        monkeypatch.setattr(smooth_ce, "MANY_ROWS", many)
         ends.append(cs.confidence_interval(sample, measure="smooth_ce", n_resamples=99, rng=1))
     assert ends[1].low == pytest.approx(ends[0].low, abs=2e-5)
     assert ends[1].high == ends[0].high

@@ -52,7 +52,7 @@ def test_what_is_not_a_file_is_no_state(tmp_path):
 
 def test_feeders_wait_for_each_other(tmp_path, monkeypatch):
     pytest.importorskip("fcntl")
-    monkeypatch.setattr(saved_state, "PATIENCE", 0.05)
+    monkeypatch.setattr(saved_state, "LOCK_WAIT", 0.05)
     with one_feeder(tmp_path / "new" / "s.json"):
         (tmp_path / "link").symlink_to(tmp_path / "new" / "s.json")
         refused = pytest.raises(ValueError, match=rf"process {os.getpid()} writes to .*s\.json; wait for it")

@@ -20,7 +20,7 @@ def test_bins_are_read_from_labels():
     table = pd.DataFrame({"measure": ["ece", "ks", "ece, 5 bins", "ece, l2", "ece, l2, 100 bins"], "x": range(5)})
     found = bias.with_bins(table)
     assert found.to_numpy().tolist() == [["ece", 0, 15], ["ece", 2, 5], ["ece, l2", 3, 15], ["ece, l2", 4, 100]]
-    assert cs.MEASURES["ece"].defaults()["n_bins"] == bias.DEFAULT
+    assert cs.MEASURES["ece"].defaults()["n_bins"] == bias.ECE_BINS
 
 
 def test_pictures_of_bias_part_the_default_from_other_bins():

@@ -137,7 +137,7 @@ def test_a_run_goes_on_by_checkpoint(save, tmp_path, monkeypatch):
 def test_it_runs_without_files_and_is_drawn(tmp_path):
     table, (csv, png) = load_study("checkpoints").run(tmp_path, quick=True)
     assert (csv.name, png.name) == ("checkpoints-quick.csv", "checkpoints-quick.png")
-    assert table["file"].unique().tolist() == list(checkpoints.EXAMPLES)
+    assert table["file"].unique().tolist() == list(checkpoints.CHECKPOINTS)
     (figure,) = checkpoints.figures(table).values()
     drawn = figure.axes[0].lines[0].get_ydata()
     assert list(drawn) == table.loc[table["measure"] == "log loss", "value"].tolist()
@@ -170,7 +170,7 @@ def test_a_quick_run_has_enough_resamples_to_be_far_below_the_level():
     options = chosen(checkpoints.OPTIONS, {}, "checkpoints")
     for given, least in ((499, 0.005), (19, 0.05)):  # fewer stay as they were asked for
         table = checkpoints.table(quick=True, data=[], store=None, options={**options, "resamples": given})
-        assert set(table.loc[table["measure"] == checkpoints.LEAST_P, "value"]) == {least}
+        assert set(table.loc[table["measure"] == checkpoints.SMALLEST_P, "value"]) == {least}
         assert table.loc[table["measure"].isin(checkpoints.P_VALUES), "value"].min() == least
 
 

@@ -38,14 +38,14 @@ def close_figures():
 
 
 def marks(found):
-    wide = found.pivot(index="measure", columns="property", values="holds")[list(distances.LIMITS)]
+    wide = found.pivot(index="measure", columns="property", values="holds")[list(distances.FAR_LIMITS)]
     return {name: "".join("ny"[bool(holds)] for holds in line) for name, line in zip(wide.index, wide.to_numpy())}  # noqa: B905
 
 
 def test_the_table_is_that_of_the_paper(table):
     found = marks(distances.judge(table))
     assert {name: found[name] for name in PAPER} == PAPER
-    assert set(found) == set(distances.COMPARED)
+    assert set(found) == set(distances.COMPARED_MEASURES)
 
 
 def test_the_numbers_of_the_table_by_hand(table):
@@ -119,7 +119,7 @@ def test_pictures_show_the_table(table):
     rows = distances._part(table, "temperature").sort_values("x")
     (axes,) = found[""].axes
     lines = {line.get_label(): line.get_ydata() for line in axes.lines}
-    for name in distances.DRAWN:
+    for name in distances.RESAMPLED:
         assert lines[name].tolist() == rows[rows["measure"] == name]["mean"].tolist()
     (axes,) = found["gap"].axes
     lines = {line.get_label(): line.get_ydata() for line in axes.lines}

@@ -71,7 +71,7 @@ def test_correlations_over_bins_are_those_of_slow_code(ties, against):
     whole = error_choices.steadiness(
         *[
             [error_choices.ranks({m: cs.gce_family(y[part], p[part], n_bins=b, ties=ties) for m, p in models.items()})
-             for b in error_choices.BINS]
+             for b in error_choices.BIN_NUMBERS]
             for part in (np.array_split(np.arange(80), 2) if against == HALVES else [np.arange(80)] * 2)
         ]
     )  # fmt: skip

@@ -79,18 +79,18 @@ def test_measures_are_those_of_slow_code(alpha, bins):
     found = tables.measured(y, p, bins)
     for name, value in slow_errors(y, p, bins).items():
         assert found[name] == pytest.approx(value, abs=1e-12), name
-    assert set(found) == set(tables.MEASURES)
+    assert set(found) == set(tables.TABLED)
     assert found["smooth_ece"] == cs.estimate(y, p, measure="smooth_ece", lens="top_label")
     assert found["adaptive_calibration_error"] == cs.estimate(y, p, measure="gce", binning="adaptive", n_bins=bins)
 
 
 def test_ranks_by_hand():
     values = {
-        "a": dict.fromkeys(tables.MEASURES, 0.1) | {"accuracy": 0.9, "log_loss": np.inf, "auc": np.nan},
-        "b": dict.fromkeys(tables.MEASURES, 0.2) | {"accuracy": 0.8, "log_loss": np.inf, "auc": 0.6},
-        "c": dict.fromkeys(tables.MEASURES, 0.3) | {"accuracy": 0.95, "log_loss": 1.0, "auc": 0.7},
+        "a": dict.fromkeys(tables.TABLED, 0.1) | {"accuracy": 0.9, "log_loss": np.inf, "auc": np.nan},
+        "b": dict.fromkeys(tables.TABLED, 0.2) | {"accuracy": 0.8, "log_loss": np.inf, "auc": 0.6},
+        "c": dict.fromkeys(tables.TABLED, 0.3) | {"accuracy": 0.95, "log_loss": 1.0, "auc": 0.7},
     }
-    ranks = pd.DataFrame(tables.order(values), index=list(values), columns=tables.MEASURES)
+    ranks = pd.DataFrame(tables.order(values), index=list(values), columns=tables.TABLED)
     assert ranks["ece"].tolist() == [1, 2, 3]
     assert ranks["accuracy"].tolist() == [2, 3, 1]
     assert ranks["log_loss"].tolist() == [2.5, 2.5, 1]
@@ -102,11 +102,11 @@ def test_differences_are_paired_and_have_intervals_where_they_are_known(save):
     measure, difference = of(table, "measure"), of(table, "difference")
     low, high = of(table, "difference", "low"), of(table, "difference", "high")
     for model in MODELS[1:]:
-        for name in tables.MEASURES:
+        for name in tables.TABLED:
             expected = measure["some", model, name] - measure["some", BEFORE, name]
             assert difference["some", model, name] == pytest.approx(expected, abs=1e-12)
             keeps_classes = model in ("temperature", REPLACED)
-            known = name in tables.COMPARED or (name == "accuracy" and not keeps_classes)
+            known = name in tables.ORDERED or (name == "accuracy" and not keeps_classes)
             assert (low["some", model, name] <= expected <= high["some", model, name]) == known
     assert set(table.loc[table["question"] == "difference", "against"]) == {BEFORE}
     assert difference["some", "isotonic", "log_loss"] == np.inf
@@ -287,7 +287,7 @@ def test_what_has_no_interval_has_its_difference_and_the_reason(monkeypatch):
     """Of two rows, one of which each model gets right: one model alone has no difference of the accuracy."""
     y, p = np.array([0, 1]), np.array([[0.75, 0.25], [0.75, 0.25]])
     models = {BEFORE: p, "temperature": p[::-1]}
-    values = {name: dict.fromkeys(tables.MEASURES, 0.25 * k) for k, name in enumerate(models)}
+    values = {name: dict.fromkeys(tables.TABLED, 0.25 * k) for k, name in enumerate(models)}
 
     def refuse(*_, **__):
         raise ValueError("expected more rows")
@@ -295,9 +295,9 @@ def test_what_has_no_interval_has_its_difference_and_the_reason(monkeypatch):
     monkeypatch.setattr(tables, "differences", refuse)
     found = list(tables.paired(y, models, values, asked(), 1))
     refused = {row["measure"]: row["reason"] for row in found if row["question"] == "left out"}
-    assert refused == {f"intervals of differences of {name}": "expected more rows" for name in tables.COMPARED}
+    assert refused == {f"intervals of differences of {name}": "expected more rows" for name in tables.ORDERED}
     differences = {row["measure"]: row["value"] for row in found if row["question"] == "difference"}
-    assert {differences[name] for name in tables.COMPARED} == {0.25}
+    assert {differences[name] for name in tables.ORDERED} == {0.25}
     assert list(tables.in_accuracy(y, {BEFORE: p}, BEFORE, 19, 1)) == []
 
 

@@ -19,7 +19,7 @@ from uses_of_rows import MAY_ASK, OF_DESIGNS, asking_rows
 import calibstat as cs
 from calibstat.cli.app import app
 from calibstat.data.checked_rows import AboutRows
-from calibstat.inference.designs.question_of_rows import WORDS, question
+from calibstat.inference.designs.question_of_rows import ROW_WORDS, question
 from calibstat.inference.rows_of_results import Rows
 from calibstat.result import Result
 
@@ -73,7 +73,7 @@ def naming_rows(functions):
     return {
         name
         for name, each in functions.items()
-        if "y_true" in inspect.signature(each).parameters and arguments(each) & WORDS
+        if "y_true" in inspect.signature(each).parameters and arguments(each) & ROW_WORDS
     }
 
 
@@ -273,7 +273,7 @@ def needs(files):
         for node in nodes_of(source):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("need_") and not file.startswith(MAY_ASK):
                 own = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-                found |= {f"{file}: {node.name}"} if own & (WORDS | OF_DESIGNS | {"proxy"}) else set()
+                found |= {f"{file}: {node.name}"} if own & (ROW_WORDS | OF_DESIGNS | {"proxy"}) else set()
     return found
 
 

@@ -6,7 +6,7 @@ import pytest
 from simulation_files import study_file
 
 import calibstat as cs
-from calibstat.inference.power.alternatives import FAMILIES
+from calibstat.inference.power.alternatives import ALTERNATIVES
 
 planning = study_file("planning")
 
@@ -29,7 +29,7 @@ def test_ten_sets_of_predictions(n):
 
 
 def test_the_quick_table_asks_all_families(table):
-    assert set(table["family"]) == set(FAMILIES)
+    assert set(table["family"]) == set(ALTERNATIVES)
     assert set(table["question"]) == {"effect", "size"}
     assert table["rows"][table["question"] == "effect"].eq(100).all()
 

@@ -121,7 +121,7 @@ class Slope(Shape):
         return f"the calibration curve less the prediction changes by at most {self.most:g} per unit of the prediction"
 
 
-SHAPES = "'nondecreasing', calibstat.Variation(0.5) or calibstat.Slope(1.0)"
+SHAPES_HELP = "'nondecreasing', calibstat.Variation(0.5) or calibstat.Slope(1.0)"
 
 
 def shape_of(shape: object) -> Shape:
@@ -130,7 +130,7 @@ def shape_of(shape: object) -> Shape:
         return shape
     if shape == "nondecreasing":
         return NonDecreasing()
-    raise ValueError(f"expected a shape of the calibration curve, {SHAPES}, found {shape!r}")
+    raise ValueError(f"expected a shape of the calibration curve, {SHAPES_HELP}, found {shape!r}")
 
 
 def _is_number(number: object) -> bool:

@@ -9,8 +9,8 @@ import numpy as np
 
 from calibstat.bounds.curves.runs_of_rows import Runs
 
-UNIT = 0.15  # of the search, on the scale of logarithms
-STEPS = (2, 1)  # of it
+STRIDE_UNIT = 0.15  # of the search, on the scale of logarithms
+STRIDES = (2, 1)  # of it
 LONGEST = 18  # trials
 
 
@@ -38,8 +38,8 @@ def least(bound: Callable[[float, float], float], deviation: float, n: float) ->
     first = 0.55 / deviation * (max(n, 100) / 1000) ** -0.15  # about the best of predictions that are spread evenly
 
     def rates(x: int, y: int) -> tuple[float, float]:
-        theta = first * math.exp(x * UNIT)
-        return theta, 0.55 * theta * math.exp(y * UNIT)
+        theta = first * math.exp(x * STRIDE_UNIT)
+        return theta, 0.55 * theta * math.exp(y * STRIDE_UNIT)
 
     def at(place: tuple[int, int]) -> float:
         if place not in known:
@@ -47,7 +47,7 @@ def least(bound: Callable[[float, float], float], deviation: float, n: float) ->
         return known[place]
 
     place = (0, 0)
-    for step in STEPS:
+    for step in STRIDES:
         moved = True
         while moved and len(known) < LONGEST:
             x, y = place

@@ -9,8 +9,8 @@ import numpy as np
 from calibstat.data.sample import Sample
 from calibstat.digits import settled
 
-MOST_CELLS = 512
-LEVEL = 0.05  # of rejecting that a curve does not decrease
+LIMIT_CELLS = 512
+LIMIT_ALPHA = 0.05  # of rejecting that a curve does not decrease
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def monotone_limits(sample: Sample, alpha: float) -> MonotoneLimits:
 
 def falls(sample: Sample) -> str:
     """Say where the curve falls, if that is certain at a level of 5 %; nothing if it is not."""
-    limits = monotone_limits(sample, LEVEL)
+    limits = monotone_limits(sample, LIMIT_ALPHA)
     before = np.maximum.accumulate(limits.low)[:-1]
     after = np.minimum.accumulate(limits.high[::-1])[::-1][1:]
     if not (before > after).any():
@@ -62,7 +62,7 @@ def falls(sample: Sample) -> str:
     return (
         f"the outcome is more likely at some prediction up to {settled(up_to):.3g} than at some from "
         f"{settled(beyond):.3g} on "
-        f"(level {LEVEL:g})"
+        f"(level {LIMIT_ALPHA:g})"
     )
 
 
@@ -83,7 +83,7 @@ def cell_starts(sample: Sample) -> np.ndarray:
     About 6 n^(1/3) cells, a power of two, have equal shares of rows and of information: half and half, because rows
     alone leave few cells to the events of a rare outcome and information alone few to the rows of a flat curve.
     """
-    cells = min(MOST_CELLS, 2 ** round(np.log2(6 * sample.n ** (1 / 3))))
+    cells = min(LIMIT_CELLS, 2 ** round(np.log2(6 * sample.n ** (1 / 3))))
     cell = np.ceil(information_share(sample.value, sample.count).cumsum() * cells - 1e-9)
     return np.flatnonzero(np.diff(cell, prepend=-1))
 

@@ -10,7 +10,7 @@ import numpy as np
 from calibstat.bounds.curves.monotone_limits import information_share
 
 FEWEST = 10  # runs, unless there are fewer predictions: sums of fewer are skewed
-FINEST = 6.0  # times n ** (2 / 5): the most runs that are tried
+MOST_RUNS = 6.0  # times n ** (2 / 5): the most runs that are tried
 HIDDEN = 1.6  # what noise hides per run, in standard deviations of a run, over the fourth root of the number of runs
 REMAINDER = 1.5  # what a curve hides within runs, over what a curve that is constant there hides
 
@@ -82,7 +82,7 @@ def cells_of(value: np.ndarray, count: np.ndarray) -> np.ndarray:
         cell = cells_of(value[full], count[full])
         return np.append(0, cell)[np.maximum(full.cumsum(), 1)]
     n = float(count.sum())
-    finest = int(min(max(FINEST * n**0.4, FEWEST), n))
+    finest = int(min(max(MOST_RUNS * n**0.4, FEWEST), n))
     tried = np.unique(np.geomspace(min(FEWEST, finest), finest, 14).round().astype(int) | 1)  # odd
     if value.size <= FEWEST:
         return np.arange(value.size)

@@ -12,7 +12,7 @@ from numpy.lib import format as npy
 
 from calibstat.cli.file_checks import check_size
 
-KINDS = (".npz", ".npy")
+NUMPY_FILES = (".npz", ".npy")
 ARCHIVE = b"PK"  # how an .npz file begins
 
 

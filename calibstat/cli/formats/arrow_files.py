@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-TABLES = (".feather", ".arrow")
+ARROW_FILES = (".feather", ".arrow")
 
 
 def names_of_table(file: Path) -> list[str]:

@@ -10,11 +10,11 @@ from typing import Any
 
 from calibstat.cli.formats.text_files import UTF8, encoding_of, kind_of, opened
 
-SEPARATORS = ",;\t|"
+DELIMITERS = ",;\t|"
 SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # the first line of files that spreadsheets open in any country
 LINE_END = re.compile(r"\r\n|\r|\n")
 SAMPLE = 2**16  # bytes that show how all are written
-COMMA, POINT = (re.compile(rf"[+-]?\d*{sign}\d+([eE][+-]?\d+)?") for sign in (",", r"\."))
+DECIMAL_COMMA, DECIMAL_POINT = (re.compile(rf"[+-]?\d*{sign}\d+([eE][+-]?\d+)?") for sign in (",", r"\."))
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def format_of(file: Path) -> CellFormat:
     elif kind_of(file) == ".tsv":
         separator = "\t"
     else:
-        names = {each: len(next(csv.reader(lines[:1], delimiter=each), [])) for each in SEPARATORS}
-        separator = max(SEPARATORS, key=lambda each: names[each])
+        names = {each: len(next(csv.reader(lines[:1], delimiter=each), [])) for each in DELIMITERS}
+        separator = max(DELIMITERS, key=lambda each: names[each])
         if names[separator] == 1 and len(lines) > 1 and all(" " in line.strip() for line in lines[:2]):
             raise ValueError("expected cells between commas, semicolons, tabs or |, found blanks alone; save it as CSV")
     found = CellFormat(encoding, separator, ".", 1 if said else 0)
@@ -85,5 +85,5 @@ def format_of(file: Path) -> CellFormat:
         return found
     whole = lines[1:] if len(begin) < SAMPLE else lines[1:-1]
     cells = [cell.strip("% \u00a0") for row in csv.reader(whole, **found.of_csv) for cell in row]
-    commas, points = (any(map(sign.fullmatch, cells)) for sign in (COMMA, POINT))
+    commas, points = (any(map(sign.fullmatch, cells)) for sign in (DECIMAL_COMMA, DECIMAL_POINT))
     return CellFormat(encoding, separator, "," if commas and not points else ".", found.lines_before)

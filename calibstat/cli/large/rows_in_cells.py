@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.data.engines.cell_table import CELLS, COARSE, FINE
+from calibstat.data.engines.cell_table import COARSE, FINE, TABLE_CELLS
 from calibstat.data.sample import Sample, sample_of_batches
 from calibstat.data.validation import ready
 from calibstat.measures.bins import bin_of
 
-MOST_ROWS = 2**22  # that are kept, 9 bytes each
+CELL_ROWS = 2**22  # that are kept, 9 bytes each
 WHOLE, ENDS = ("n_rows", "positives", "offsets", "fine_offsets"), ("lowest", "highest")
 
 
@@ -36,14 +36,14 @@ class RowCounts:
         """Add outcomes 0 or 1 and predictions of float64."""
         self.n += p.size
         self._kept.append((y == 1, ready(p, np.float64)))
-        if self.n > MOST_ROWS:
+        if self.n > CELL_ROWS:
             for each in self._kept:
                 self._cells.add(*each)
             self._kept.clear()
 
     def sample(self) -> Sample:
         """Return the sample of all rows."""
-        if self.n <= MOST_ROWS:
+        if self.n <= CELL_ROWS:
             return sample_of_batches((y.astype(np.int64), p) for y, p in self._kept)
         return self._cells.sample()
 
@@ -52,8 +52,8 @@ class CellSums:
     """The sums of rows in 153,600 cells."""
 
     def __init__(self) -> None:
-        self._whole = np.zeros((len(WHOLE), CELLS), np.int64)
-        self._ends = np.array([[2.0], [-1.0]]) * np.ones(CELLS)
+        self._whole = np.zeros((len(WHOLE), TABLE_CELLS), np.int64)
+        self._ends = np.array([[2.0], [-1.0]]) * np.ones(TABLE_CELLS)
 
     def add(self, y: np.ndarray, p: np.ndarray) -> None:
         """Add outcomes, as booleans, and predictions of float64."""
@@ -71,10 +71,10 @@ def _add(y: np.ndarray, p: np.ndarray, whole: np.ndarray, ends: np.ndarray) -> N
     """Add rows to the sums `WHOLE` and to the lowest and highest prediction of each cell."""
     for i in range(p.size):
         v = p[i]
-        b = bin_of(v, CELLS)
-        rounded = b > 0.0 and v == np.float64(np.float32(b / CELLS))  # up from the edge, by single precision
+        b = bin_of(v, TABLE_CELLS)
+        rounded = b > 0.0 and v == np.float64(np.float32(b / TABLE_CELLS))  # up from the edge, by single precision
         b -= 1.0 if rounded else 0.0
-        above = (v - b / CELLS) * COARSE
+        above = (v - b / TABLE_CELLS) * COARSE
         coarse = math.floor(above)
         cell = np.int64(b)
         whole[0, cell] += 1

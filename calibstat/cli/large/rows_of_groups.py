@@ -15,7 +15,7 @@ from calibstat.data.features import levels
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_VALUES = 2**17  # of a feature
+VALUES_HELD = 2**17  # of a feature
 
 
 class FeatureLevels:
@@ -49,9 +49,9 @@ def values_in(parts: Sequence[Path], names: Sequence[str]) -> dict[str, pd.Serie
             for name in names:
                 several = pd.concat([*found[name], batch[name].value_counts(dropna=False, sort=False)])
                 found[name] = [several.groupby(level=0, dropna=False, sort=False, observed=True).sum()]
-                if len(found[name][0]) > MOST_VALUES:
+                if len(found[name][0]) > VALUES_HELD:
                     raise ValueError(
-                        f"expected at most {MOST_VALUES:,} different values in column {name!r} of so many rows, found "
+                        f"expected at most {VALUES_HELD:,} different values in column {name!r} of so many rows, found "
                         "more; round them, or cut them into parts"
                     )
     return {name: each[0] for name, each in found.items()}

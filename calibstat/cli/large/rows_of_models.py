@@ -13,16 +13,16 @@ import numpy as np
 from calibstat.cli.large.rows_in_cells import CellSums
 from calibstat.compiled import jit
 from calibstat.data.checked_rows import Models, models_of_counts
-from calibstat.data.engines.cell_table import CELLS
+from calibstat.data.engines.cell_table import TABLE_CELLS
 from calibstat.data.engines.counted_rows import CountedRows
 from calibstat.data.sample import Sample
 from calibstat.data.single_precision import is_single
 from calibstat.measures.bins import bin_numbers
 from calibstat.resampling.streams import GOLDEN, mix
 
-MOST_ROWS = 2**21  # that are kept, 8 bytes for each model
+MODEL_ROWS = 2**21  # that are kept, 8 bytes for each model
 MOST_KINDS = 2**19
-FEWEST_CELLS = CELLS // 2**11  # an odd number, of which no half is taken
+FEWEST_CELLS = TABLE_CELLS // 2**11  # an odd number, of which no half is taken
 
 
 class TooManyKinds(ValueError):
@@ -49,7 +49,7 @@ class ModelCounts:
         """Add outcomes 0 or 1, and predictions of each model, of float64."""
         self.n += y.size
         self._kept.append((y == 1, *prob))
-        if self.n > MOST_ROWS:
+        if self.n > MODEL_ROWS:
             self._kept.reverse()
             while self._kept:  # each is let go before the table grows by the next
                 outcome, *of_models = self._kept.pop()
@@ -59,7 +59,7 @@ class ModelCounts:
 
     def models(self) -> Models:
         """Return the models on all rows."""
-        if self.n <= MOST_ROWS:
+        if self.n <= MODEL_ROWS:
             y, *prob = (np.concatenate(part) for part in zip(*self._kept, strict=True))
             return Models(y.astype(np.float64), dict(zip(self._names, prob, strict=True)))
         of_model = [counts.sample() for counts in self._of_model]
@@ -108,7 +108,7 @@ class KindsOfRows:
                 f"expected at most {MOST_KINDS:,} kinds of rows, found more, with the predictions of each model in "
                 f"{FEWEST_CELLS} cells; give fewer columns at once"
             )
-        self.n_cells = self.n_cells // 2 if self.n_cells else CELLS
+        self.n_cells = self.n_cells // 2 if self.n_cells else TABLE_CELLS
         label, count, _, total, ends = self.table()
         kinds = label, count, total, ends
         self.size = 0

@@ -18,14 +18,14 @@ from calibstat.data.checks import quoted, short
 from calibstat.data.numbered_labels import is_missing
 from calibstat.data.single_precision import is_single
 
-CELLS = 153_600
+TABLE_CELLS = 153_600
 COARSE = 2**44  # units of `offsets` in 1; an offset is below 2**27 of them
 FINE = 2**27  # units of `fine_offsets` in one of `offsets`
 LARGEST_WEIGHT = 2**31
 MOST_ROWS = 2**36  # in a cell; sums of more may not fit into 64 bits
 SUMS = ("cell", "n_rows", "count", "positives", "lowest", "highest", "offsets", "fine_offsets", "n_weighted")
 STATES = 3  # of an entry: good, missing, or anything else
-EXPECTED = ("0 or 1", "a probability from 0 to 1", f"a whole weight from 0 to {LARGEST_WEIGHT:,}")
+COLUMN_VALUES = ("0 or 1", "a probability from 0 to 1", f"a whole weight from 0 to {LARGEST_WEIGHT:,}")
 REASON = "; only whole weights, which count repeated rows, add up to the same sums in every engine"
 
 
@@ -48,7 +48,7 @@ def check_cells(cells: object) -> bool:
     """Return whether every distinct prediction is to be kept; raise for an option that is not known."""
     if cells is None or (isinstance(cells, str) and cells == "distinct"):
         return cells is not None
-    raise ValueError(f"expected cells None, which means {CELLS:,} cells, or 'distinct'; found {short(cells)}")
+    raise ValueError(f"expected cells None, which means {TABLE_CELLS:,} cells, or 'distinct'; found {short(cells)}")
 
 
 def by_columns(by: str | Sequence[str] | None) -> list[str]:
@@ -87,7 +87,7 @@ def groups_of_table(
         raise ValueError(f"expected fewer than 2**36 rows in a cell, found {whole['count'].max():,}")
     value = _means(whole, low, high)
     if not is_single(value):  # what single precision rounded up from the end of its cell is at the end
-        value = np.minimum(value, (whole["cell"] + 1) / CELLS)
+        value = np.minimum(value, (whole["cell"] + 1) / TABLE_CELLS)
     found = {}
     for key in _ascending(place):
         at = place[key]
@@ -145,7 +145,7 @@ def _ascending(place: Mapping[tuple[Any, ...], Any]) -> list[tuple[Any, ...]]:
 def _faults(cell: np.ndarray, rows: np.ndarray, names: Sequence[str | None]) -> list[str]:
     """Say what is wrong in each column, and in how many rows; the cell of a bad row is minus its code."""
     faults = []
-    for k, (name, expected) in enumerate(zip(names, EXPECTED, strict=True)):
+    for k, (name, expected) in enumerate(zip(names, COLUMN_VALUES, strict=True)):
         state = np.maximum(-cell, 0) // STATES**k % STATES
         missing, other = (int(rows[state == each].sum()) for each in (1, 2))
         counts = [f"{n:,} {what}" for n, what in ((missing, "missing"), (other, "other")) if n]
@@ -175,7 +175,7 @@ def _means(whole: Mapping[str, np.ndarray], low: np.ndarray, high: np.ndarray) -
     value = low.copy()
     many = np.flatnonzero((low < high) & (whole["count"] > 0))
     unit = COARSE * FINE
-    edge = [int(b / CELLS * unit) for b in whole["cell"][many].tolist()]  # exact: b/N is a multiple of 2**-71
+    edge = [int(b / TABLE_CELLS * unit) for b in whole["cell"][many].tolist()]  # exact: b/N is a multiple of 2**-71
     count, coarse, fine = (whole[name][many].tolist() for name in ("count", "offsets", "fine_offsets"))
     value[many] = [
         (start * n + a * FINE + b) / (n * unit) for start, n, a, b in zip(edge, count, coarse, fine, strict=True)

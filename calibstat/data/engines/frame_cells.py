@@ -8,11 +8,11 @@ from typing import Any
 
 from calibstat.data.checks import described, quoted, short
 from calibstat.data.engines.cell_table import (
-    CELLS,
     COARSE,
     FINE,
     LARGEST_WEIGHT,
     STATES,
+    TABLE_CELLS,
     GroupCells,
     by_columns,
     check_cells,
@@ -103,8 +103,8 @@ def _with_cells(nw: ModuleType, data: Any) -> Any:
     col, lit, when = nw.col, nw.lit, nw.when
     # Polars divides by a constant as it multiplies by the rounded inverse, so that the number of cells is a column.
     data = data.with_columns(
-        (col("p") * CELLS + 0.5).floor().alias("edge"),  # the rule of bin_of
-        (col("p") * 0.0 + CELLS).alias("n_cells"),
+        (col("p") * TABLE_CELLS + 0.5).floor().alias("edge"),  # the rule of bin_of
+        (col("p") * 0.0 + TABLE_CELLS).alias("n_cells"),
     )
     data = data.with_columns((col("edge") / col("n_cells")).alias("end"))
     data = data.with_columns(col("end").cast(nw.Float32).cast(nw.Float64).alias("single"))

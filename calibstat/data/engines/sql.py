@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from calibstat.data.checks import is_among, short, unknown_name
-from calibstat.data.engines.cell_table import CELLS, COARSE, FINE, LARGEST_WEIGHT, STATES, by_columns, check_cells
+from calibstat.data.engines.cell_table import COARSE, FINE, LARGEST_WEIGHT, STATES, TABLE_CELLS, by_columns, check_cells
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,15 @@ def _stages(d: Dialect, groups: str, given: Mapping[str, str], table: str) -> li
     """
     numbers = ", ".join(f"CAST({d.name(name)} AS {d.double}) AS {each}" for each, name in given.items())
     kept = ", ".join(f"CASE WHEN code = 0 THEN {each} ELSE 0.0 END AS {each}" for each in given)
-    edge, above = d.whole(f"p * {CELLS}.0 + 0.5"), f"(p - b / {CELLS}.0) * {COARSE}.0"
+    edge, above = d.whole(f"p * {TABLE_CELLS}.0 + 0.5"), f"(p - b / {TABLE_CELLS}.0) * {COARSE}.0"
     fine = d.whole(f"(above - coarse) * {FINE}.0")
     w = ", w" * ("w" in given)
-    rounded = f"CAST(CAST(edge / {CELLS}.0 AS {d.single}) AS {d.double})"  # to which single precision rounds an edge
-    bins = f"CASE WHEN p > edge / {CELLS}.0 AND p <> {rounded} THEN edge WHEN edge > 0 THEN edge - 1.0 ELSE 0.0 END"
+    rounded = (
+        f"CAST(CAST(edge / {TABLE_CELLS}.0 AS {d.single}) AS {d.double})"  # to which single precision rounds an edge
+    )
+    bins = (
+        f"CASE WHEN p > edge / {TABLE_CELLS}.0 AND p <> {rounded} THEN edge WHEN edge > 0 THEN edge - 1.0 ELSE 0.0 END"
+    )
     cell = f"CASE WHEN code = 0 THEN CAST(b AS {d.integer}) ELSE -code END AS {d.name('cell')}"
     return [
         f"WITH given AS (SELECT {groups}{numbers} FROM {table}),",

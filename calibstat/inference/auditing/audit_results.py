@@ -19,9 +19,9 @@ from calibstat.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-RARE = 0.1  # mean prediction of all rows, below which sentences and pictures have ratios
-SIZES = ("rows", "predicted", "observed", "error", "low", "high", "ratio", "ratio_low", "ratio_high")
-COLUMNS = (*SIZES, "root", "slope", "pvalue", "pvalue_adjusted")
+RARE_MEAN = 0.1  # mean prediction of all rows, below which sentences and pictures have ratios
+SIZE_COLUMNS = ("rows", "predicted", "observed", "error", "low", "high", "ratio", "ratio_low", "ratio_high")
+COLUMNS = (*SIZE_COLUMNS, "root", "slope", "pvalue", "pvalue_adjusted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class Audit(Result):
     @property
     def is_rare(self) -> bool:
         """Whether so few outcomes 1 are predicted for all rows that ratios say more than differences."""
-        return bool(self.predicted[0] < RARE)
+        return bool(self.predicted[0] < RARE_MEAN)
 
     @property
     def statistic(self) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any, Never
 import numpy as np
 
 from calibstat.data.checks import check_level, check_switch, check_whole, described, quoted, refuse_unknown, short
-from calibstat.data.engines.cell_table import CELLS
+from calibstat.data.engines.cell_table import TABLE_CELLS
 from calibstat.data.sample import Sample
 from calibstat.inference.auditing.audit_counts import Levels, audit_counts
 from calibstat.inference.auditing.audit_results import Audit
@@ -129,6 +129,6 @@ def _levels(keys: Mapping[str, list[str]]) -> Levels:
 
 def _shared(prediction: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Return the mean prediction of the rows of all samples in the cell of each."""
-    cell = uniform_cells(prediction, number, n_bins=CELLS)
+    cell = uniform_cells(prediction, number, n_bins=TABLE_CELLS)
     rows, total = np.bincount(cell, number), np.bincount(cell, number * prediction)
     return np.asarray(total[cell] / rows[cell])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_PRINTED = 10  # groups
-NULL = (
+GROUPS_NULL = (
     "of each group: given the predictions and the groups, outcomes are independent, and at neighbouring predictions "
     "the log-odds of the rows of the group and of all other rows differ from the predicted ones by the same amount"
 )

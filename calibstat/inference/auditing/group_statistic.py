@@ -16,7 +16,7 @@ from calibstat.measures.components.smooth_components import LOGIT, TILTS, interp
 
 STRATA = 8  # of equal information, for the slope
 BEYOND = 10.0  # units of the logit past 1/2, to which the largest tilt reaches
-COARSE = 0.25  # units of the logit, between which roots are read with an error of a few per cent
+ROUGH_UNITS = 0.25  # units of the logit, between which roots are read with an error of a few per cent
 CELLS = 128  # of equal time, in which the predictions of a group count as equal; as few distinct ones stay apart
 
 
@@ -134,11 +134,11 @@ def _of_group(
 def _scale(basis: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Return by how much tilts have to shrink in a group that expects hardly an event, or hardly a row without one.
 
-    The constant function is then so large that the first tilt moves all logits by more than `COARSE`. The largest tilt
+    The constant function is then so large that the first tilt moves all logits by more than `ROUGH_UNITS`. The largest tilt
     need only move them from the smallest chance to beyond 1/2: by `BEYOND` more.
     """
     constant, scale = float(np.abs(basis[:, 0]).max()), 1.0
-    if TILTS[0] * constant > COARSE:
+    if TILTS[0] * constant > ROUGH_UNITS:
         least = float(np.maximum(np.minimum(value, 1 - value), np.finfo(float).tiny).min())
         scale = min((BEYOND - math.log(least)) / (TILTS[-1] * constant), 1.0)
     return np.full(basis.shape[1], scale)

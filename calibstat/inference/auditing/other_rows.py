@@ -16,21 +16,21 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.inference.auditing.beyond_results import NULL, Beyond
+from calibstat.inference.auditing.beyond_results import GROUPS_NULL, Beyond
 from calibstat.inference.p_values import holm
 from calibstat.measures.components.smooth_components import LOGIT
-from calibstat.resampling.poisson_binomial import NEGLIGIBLE, convolve
+from calibstat.resampling.poisson_binomial import NO_MASS, convolve
 from calibstat.resampling.threads import announced_pieces, chunks
 from calibstat.result import read_only
 
-MOST = 32  # neighbouring rows that share an amount; of few rows about as many as there are strata
+GROUPS_TOGETHER = 32  # neighbouring rows that share an amount; of few rows about as many as there are strata
 ALIKE = 0.05  # log-odds, up to which rows of a stratum that differ in them have equal ones
 WIDE = 64  # numbers of rows, up to which neighbouring strata are joined: a few sums are quicker than many
-LEAST = 1e-20  # the smallest p-value that is told from smaller ones
+LEAST_TOLD = 1e-20  # the smallest p-value that is told from smaller ones
 STEPS, SETTLED = 12, 1e-9  # of Newton's method, whose error after a step is about the square of the step
-SMALL = 1e-3  # p-values down to it lie within four standard deviations, so far from the ends that are cut off
+SMALL_P = 1e-3  # p-values down to it lie within four standard deviations, so far from the ends that are cut off
 GROUPS_AT_ONCE = 16  # after which it is known how long all take
-FAR = 60.0  # log-odds; further out a frequency is 0 or 1 to the last bit
+SURE_LOGIT = 60.0  # log-odds; further out a frequency is 0 or 1 to the last bit
 
 Tails: TypeAlias = Callable[[float], tuple[float, float]]  # of theta: chances of at least, and of at most, so many rows
 
@@ -81,7 +81,7 @@ class Neighbours:
 
         A prediction with many rows is a stratum, and so are 0 and 1, which have no log-odds to share.
         """
-        start = _starts(value, count, min(math.ceil(math.sqrt(count.sum())), MOST))
+        start = _starts(value, count, min(math.ceil(math.sqrt(count.sum())), GROUPS_TOGETHER))
         logit = np.clip(value, LOGIT, 1 - LOGIT)
         logit = np.log(logit) - np.log1p(-logit)
         size = np.diff(start)
@@ -155,9 +155,9 @@ class _Parts:
         best = self._with_mean(min(max(k, least + 0.5), most - 0.5))
         near = self._tails(k, best)
         pvalue = 2 * min(near(0.0))
-        if pvalue < SMALL:
+        if pvalue < SMALL_P:
             pvalue = 2 * min(self._tails(k, 0.0)(0.0))
-        pvalue = max(min(1.0, pvalue), LEAST)
+        pvalue = max(min(1.0, pvalue), LEAST_TOLD)
         low = -math.inf if k == least else _root(lambda theta: near(theta)[0] - level, best, -1)
         high = math.inf if k == most else _root(lambda theta: level - near(theta)[1], best, 1)
         log_odds = -math.inf if k == least else math.inf if k == most else best
@@ -223,7 +223,7 @@ def against_other_rows(
         high=read_only(np.exp(high)),
         pvalue=read_only(pvalue),
         pvalue_adjusted=read_only(np.append(math.nan, holm(pvalue[1:]))),
-        null_hypothesis=NULL,
+        null_hypothesis=GROUPS_NULL,
         confidence_level=float(confidence_level),
     )
 
@@ -231,16 +231,16 @@ def against_other_rows(
 def _root(rising: Callable[[float], float], start: float, way: int) -> float:
     """Return where a rising function is 0: below the start (-1), above (1), or on either side of it (0).
 
-    What lies below or above and is not found before FAR is infinite.
+    What lies below or above and is not found before SURE_LOGIT is infinite.
     """
     from scipy.optimize import brentq
 
     step = 0.25
     low = start - step * (way <= 0)
     high = start + step * (way >= 0)
-    while way <= 0 and low > -FAR and rising(low) > 0:
+    while way <= 0 and low > -SURE_LOGIT and rising(low) > 0:
         low, step = low - step, 2 * step
-    while way >= 0 and high < FAR and rising(high) < 0:
+    while way >= 0 and high < SURE_LOGIT and rising(high) < 0:
         high, step = high + step, 2 * step
     if rising(low) >= 0:
         return -math.inf if way < 0 else low
@@ -273,7 +273,7 @@ def _of_strata(
         if rows == 0.0 or rest == 0.0 or ones == 0.0 or ones == rows + rest:
             fixed += min(rows, ones)
             continue
-        if rows + rest >= 2 * MOST:  # strata of several predictions have fewer rows
+        if rows + rest >= 2 * GROUPS_TOGETHER:  # strata of several predictions have fewer rows
             large[many, 0], large[many, 1], large[many, 2] = rows, rest, ones  # a tuple takes a second to compile
             many += 1
             continue
@@ -349,11 +349,11 @@ def _of_many(rows: float, rest: float, ones: float, theta: float) -> tuple[float
             high = k - 1
     mode = low
     weight, last = 1.0, mode
-    while last < most and weight > NEGLIGIBLE:
+    while last < most and weight > NO_MASS:
         last += 1
         weight *= odds * _step(rows, rest, ones, last)
     weight, first = 1.0, mode
-    while first > least and weight > NEGLIGIBLE:
+    while first > least and weight > NO_MASS:
         weight /= odds * _step(rows, rest, ones, first)
         first -= 1
     pmf = np.ones(int(last - first) + 1)
@@ -447,9 +447,9 @@ def _sum(
             if 2 * s + 1 < size:
                 one = convolve(one, here[begin[2 * s + 1] : begin[2 * s + 2]])
                 last = one.size
-                while one[first] < NEGLIGIBLE:
+                while one[first] < NO_MASS:
                     first += 1
-                while one[last - 1] < NEGLIGIBLE:
+                while one[last - 1] < NO_MASS:
                     last -= 1
                 low += first
             there, begin[s + 1] = _appended(there, begin[s], one[first:last])

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat.inference.equivalence import smallest_mean
 
-MOST_CLASSES = 10  # of more there are too many sets of classes
+CLASS_LIMIT = 10  # of more there are too many sets of classes
 
 
 def limits_of_distances(
@@ -24,12 +24,12 @@ def limits_of_distances(
     Raises
     ------
     ValueError
-        If there are more than `MOST_CLASSES` classes.
+        If there are more than `CLASS_LIMIT` classes.
     """
     cells, classes = frequency.shape
-    if classes > MOST_CLASSES:
+    if classes > CLASS_LIMIT:
         raise ValueError(
-            f"expected at most {MOST_CLASSES} classes for limits of the distances of cells, found {classes}: group "
+            f"expected at most {CLASS_LIMIT} classes for limits of the distances of cells, found {classes}: group "
             "them with lenses.groups, or look at the most likely ones with lenses.top_k"
         )
     sets = np.array(list(product((False, True), repeat=classes))[1:-1])

@@ -17,7 +17,7 @@ from calibstat.resampling.poisson_binomial import pmf_of_many_positives
 
 PLACES = 50  # distinct predictions that all have a place in the band of the CORP curve; of more, twice as many have
 FEWEST = 99  # resamples of the CORP curve, however many the rows
-FITTED = 2e7  # predictions in all isotonic regressions: of more, fewer resamples
+FIT_BUDGET = 2e7  # predictions in all isotonic regressions: of more, fewer resamples
 TIE = 1e-9  # tails whose relative difference is smaller, such as tails of mirrored bins, differ by rounding alone
 
 
@@ -141,7 +141,7 @@ def _corp_if_calibrated(bins: Bins, few: np.ndarray | None, level: float, draws:
     Of rows in clusters, `few` tells of each bin whether it has few events.
     """
     sample, value = bins.sample, bins.sample.value
-    affordable = max(FEWEST, need_draws(level, draws), int(FITTED / value.size))
+    affordable = max(FEWEST, need_draws(level, draws), int(FIT_BUDGET / value.size))
     draws = replace(draws, n=min(draws.n, affordable))
     index = np.arange(value.size)
     if value.size > PLACES:

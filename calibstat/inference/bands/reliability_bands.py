@@ -11,7 +11,7 @@ from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 from calibstat.resampling import GivenPredictions, Labels
 
-CALIBRATED = Labels()
+CALIBRATED_LABELS = Labels()
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Bins:
     mean: np.ndarray
     frequency: np.ndarray
     clusters: RowTable | None = None
-    outcomes: GivenPredictions = CALIBRATED
+    outcomes: GivenPredictions = CALIBRATED_LABELS
 
     @classmethod
     def of(
@@ -39,7 +39,7 @@ class Bins:
         sample: Sample,
         cell: np.ndarray,
         clusters: RowTable | None = None,
-        outcomes: GivenPredictions = CALIBRATED,
+        outcomes: GivenPredictions = CALIBRATED_LABELS,
     ) -> Bins:
         """Sum up the rows of each bin."""
         count, residual, value = cell_sums(cell, *sample.arrays)

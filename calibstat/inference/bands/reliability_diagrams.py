@@ -20,7 +20,7 @@ from calibstat.result import NotedResult
 if TYPE_CHECKING:
     import pandas as pd
 
-COMPARED = {"frequency": "observed frequencies", "mean_prediction": "mean predictions"}
+CURVES = {"frequency": "observed frequencies", "mean_prediction": "mean predictions"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ class Reliability(NotedResult):
         if kind.compared is None:
             text += f", and the {band}."
         else:
-            text += f": {self._where(COMPARED[kind.compared])} the {band}."
+            text += f": {self._where(CURVES[kind.compared])} the {band}."
         if self.corp_inside is not None:
             where = "lies inside" if self.corp_inside else "leaves"
             promise += f" The CORP curve {where} its own {level_text(self.band_level)} band."
@@ -269,7 +269,7 @@ class ClassWiseReliability(NotedResult):
         if first.band is None or first.band_level is None:
             return []
         band = f"Each class has its own {level_text(first.band_level)} {BANDS[first.band].name}"
-        compared = COMPARED.get(BANDS[first.band].compared or "")
+        compared = CURVES.get(BANDS[first.band].compared or "")
         if compared is None:
             return [f"{band}."]
         kept = sum(bool(np.all(each)) for each in inside)

@@ -18,7 +18,7 @@ from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.registry import measures_by_rows
 from calibstat.resampling import Draws
 
-LEAST = 1e-12  # tail of a bound without draws
+LEAST_TAIL = 1e-12  # tail of a bound without draws
 
 
 class UpperEnd(Protocol):
@@ -167,7 +167,7 @@ def _least_tail(end: UpperEnd, tails: np.ndarray | None) -> float:
     if not end.high(0.5) < 0:
         return 1.0
     if tails is None:
-        low, high = np.log(LEAST), np.log(0.5)
+        low, high = np.log(LEAST_TAIL), np.log(0.5)
         while high - low > 1e-12:
             middle = (low + high) / 2
             low, high = (low, middle) if end.high(float(np.exp(middle))) < 0 else (middle, high)

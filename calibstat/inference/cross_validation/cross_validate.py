@@ -19,7 +19,7 @@ from calibstat.inference.cross_validation.fitted_folds import Estimator, check_e
 from calibstat.inference.cross_validation.given_folds import Splitter, folds_asked
 from calibstat.inference.cross_validation.mixture_predictor import MixturePredictor
 from calibstat.inference.designs.cross_validated import CrossValidated
-from calibstat.inference.designs.folds.fold_interval import METHODS, cross_validated_interval
+from calibstat.inference.designs.folds.fold_interval import FOLD_METHODS, cross_validated_interval
 from calibstat.inference.designs.folds.fold_test import STRATIFIED, cross_validated_test
 from calibstat.inference.designs.folds.folded_problem import folded_problems, need_error_with_folds
 from calibstat.measures.kinds.base import Measure
@@ -39,7 +39,7 @@ def cross_validate(
     cv: int | ArrayLike | Splitter = 5,
     repeats: int | None = None,
     measure: str | Measure | type[Measure] = CrossValidated.interval_measure,
-    method: str = METHODS[0],
+    method: str = FOLD_METHODS[0],
     groups: ArrayLike | None = None,
     pos_label: object = None,
     confidence_level: float = 0.95,
@@ -140,7 +140,7 @@ def cross_validate(
         outcome=str(positive),
         interval=cross_validated_interval(data, asked, method, confidence_level, draws),
         test=cross_validated_test(data, asked, draws),
-        brier=cross_validated_interval(data, brier, METHODS[0], confidence_level, draws),
+        brier=cross_validated_interval(data, brier, FOLD_METHODS[0], confidence_level, draws),
         refitted_alike=fitted.refitted_alike,
         n_groups=0 if unit is None else int(unit.max()) + 1,
         seed=seed,

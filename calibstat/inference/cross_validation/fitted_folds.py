@@ -32,7 +32,7 @@ class Estimator(Protocol):
 
 REFITS = 2  # of the estimator on all rows, with different seeds
 ROUNDING = 1e-9  # between predictions of two refitted models that are the same
-SEED = "random_state"
+MODEL_SEED = "random_state"
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def fit_folds(
 def seeded(model: Estimator, key: np.uint64, number: int, replace: bool) -> Estimator:
     """Return an estimator with the seeds of a fit in place of seeds that are None, or of all; also within pipelines."""
     found = model.get_params(deep=True)
-    names = sorted(name for name in found if name.split("__")[-1] == SEED and (replace or found[name] is None))
+    names = sorted(name for name in found if name.split("__")[-1] == MODEL_SEED and (replace or found[name] is None))
     seeds = fit_seeds(key, number, len(names))
     return model.set_params(**dict(zip(names, seeds, strict=True))) if names else model
 

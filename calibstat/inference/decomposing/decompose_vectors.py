@@ -12,7 +12,7 @@ import numpy as np
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.checks import unknown_name
 from calibstat.data.views import MulticlassView
-from calibstat.measures.bregman import SCORES, Bregman
+from calibstat.measures.bregman import BREGMANS, Bregman
 from calibstat.measures.canonical_ce import CanonicalCE
 from calibstat.measures.kinds.registry import find_measure
 
@@ -123,7 +123,7 @@ def decompose_vectors(
 ) -> tuple[float, dict[str, float]]:
     """Return the mean score of the vectors and its parts, which add up to it."""
     name = score.name
-    if name not in VECTOR_SCORES or SCORES[name] is not score:
+    if name not in VECTOR_SCORES or BREGMANS[name] is not score:
         raise unknown_name("a score of several classes", repr(score), VECTOR_SCORES)
     of_vectors, predictions = VECTOR_SCORES[name], view.predictions
     prob, label = predictions.prob, predictions.label

@@ -23,7 +23,7 @@ from calibstat.resampling.rng import Rng
 from calibstat.result import Result
 
 SHAPES = ("nondecreasing", None)
-FURTHEST = 36.0  # log-odds of predictions that the estimator is given
+OUTERMOST = 36.0  # log-odds of predictions that the estimator is given
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +223,7 @@ def _beside(X: object, p: np.ndarray) -> object:
     """Return the features with two more columns: the prediction and its log-odds."""
     from scipy.special import logit
 
-    columns = {"prediction": p, "log-odds of prediction": np.clip(logit(p), -FURTHEST, FURTHEST)}
+    columns = {"prediction": p, "log-odds of prediction": np.clip(logit(p), -OUTERMOST, OUTERMOST)}
     assign = getattr(X, "assign", None)
     if assign is not None:
         return assign(**columns)

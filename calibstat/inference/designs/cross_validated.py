@@ -9,7 +9,7 @@ from calibstat.data.folds_of_rows import folds_in_words
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.designs.design import NO_STUDY, Design, HowToTest
-from calibstat.inference.designs.folds.fold_interval import METHODS, cross_validated_interval
+from calibstat.inference.designs.folds.fold_interval import FOLD_METHODS, cross_validated_interval
 from calibstat.inference.designs.folds.fold_test import cross_validated_test
 from calibstat.inference.designs.sections import Sections
 from calibstat.measures.kinds.base import Measure
@@ -24,7 +24,7 @@ class CrossValidated(Design):
         {"null": "each fold has a model of its own", "resample": NO_STUDY, "stop_after": NO_STUDY}
     )
     test_measure = interval_measure = "kernel_ce"
-    interval_methods = METHODS
+    interval_methods = FOLD_METHODS
     sections = Sections(
         errors=("kernel_ce", "ks", "ece"),
         has_diagram=False,

@@ -16,7 +16,7 @@ from calibstat.inference.designs.design import NO_STUDY, Design, HowToTest
 from calibstat.inference.designs.independent import Independent
 from calibstat.inference.designs.judged.guided_test import DIRECTION, NOISE, guided_test
 from calibstat.inference.designs.judged.judged_in_order import cannot_be_seen, judged_models, judged_rows
-from calibstat.inference.designs.judged.rectified_interval import METHOD, judged_problem, rectified_interval
+from calibstat.inference.designs.judged.rectified_interval import BY_JUDGE, judged_problem, rectified_interval
 from calibstat.inference.designs.sections import Sections
 from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws
@@ -44,7 +44,7 @@ class Judged(Design):
     )
     test_measure = "ks"
     test_methods = (DIRECTION, NOISE)
-    interval_methods = (METHOD,)
+    interval_methods = (BY_JUDGE,)
     sections = Sections(
         with_judge=("ece", "kernel_ce", "brier"),
         refuses={"judge": dict.fromkeys(("by", "recalibrate", "shape"), NO_STUDY)},

@@ -21,7 +21,7 @@ from calibstat.data.retired_words import RETIRED, refuse_retired
 P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
-WORDS = frozenset(AboutRows.__annotations__)
+ROW_WORDS = frozenset(AboutRows.__annotations__)
 TAKERS: Mapping[str, tuple[str, ...]] = {  # the functions to name where another does not take the word
     "sample_weight": ("estimate", "calibration_test", "confidence_interval", "compare", "reliability"),
     "cluster": ("calibration_test", "confidence_interval", "compare", "reliability", "report", "validate"),
@@ -96,7 +96,7 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: str, *, eac
     own = [*signature.parameters.values()][1:]
     names = [one.name for one in own if one.kind is not one.VAR_KEYWORD]
     by_place = sum(one.kind is one.POSITIONAL_OR_KEYWORD for one in own)
-    known = ["y_true", "y_prob", *names, *(word for word in takes if word in WORDS), "labels", "pos_label"]
+    known = ["y_true", "y_prob", *names, *(word for word in takes if word in ROW_WORDS), "labels", "pos_label"]
     takes_options = "Options" in str(own[-1].annotation)
 
     @wraps(ask)
@@ -105,7 +105,7 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: str, *, eac
             refuse_retired(ask.__name__, arguments, names)
         if len(places) > by_place:
             raise _too_many_places(asked, by_place + 2, places[by_place])
-        about = {word: arguments.pop(word) for word in WORDS.intersection(arguments)}
+        about = {word: arguments.pop(word) for word in ROW_WORDS.intersection(arguments)}
         rows = rows_of(cast(Asked, asked), y_true, y_prob, arguments.get("lens"), about)
         if unknown := [name for name in arguments if name not in names and not takes_options]:
             raise unknown_argument(ask.__name__, unknown[0], known)

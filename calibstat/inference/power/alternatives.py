@@ -140,7 +140,7 @@ class Family:
     Attributes
     ----------
     name : str
-        Its name in `FAMILIES`.
+        Its name in `ALTERNATIVES`.
     words : str
         What is wrong with the predictions then, up to the number.
     parameter : str
@@ -174,7 +174,7 @@ class Family:
 
 
 # To add a family of alternatives, add a line here.
-FAMILIES: Mapping[str, Family] = MappingProxyType(
+ALTERNATIVES: Mapping[str, Family] = MappingProxyType(
     {
         family.name: family
         for family in (
@@ -185,22 +185,22 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         )
     }
 )
-SHOWN = ("over_confidence", "shift_up")
+FAVOURITES = ("over_confidence", "shift_up")
 
 
 def find_families(names: str | Sequence[str] | None, *, of_classes: bool) -> list[Family]:
     """Return the families of these names; by default over-confidence and, of a binary outcome, a shift upwards."""
     if names is None:
-        names = SHOWN[:1] if of_classes else SHOWN
+        names = FAVOURITES[:1] if of_classes else FAVOURITES
     names = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     for name in names:
-        if not is_among(name, FAMILIES):
-            raise ValueError(f"expected families, some of {', '.join(FAMILIES)}; found {short(name)}")
-        if of_classes and FAMILIES[name].parameter == "shift":
+        if not is_among(name, ALTERNATIVES):
+            raise ValueError(f"expected families, some of {', '.join(ALTERNATIVES)}; found {short(name)}")
+        if of_classes and ALTERNATIVES[name].parameter == "shift":
             raise ValueError(f"expected families of temperatures for several classes, found {name!r}")
     if not names:
         raise ValueError("expected at least one family, found none")
-    return [FAMILIES[name] for name in names]
+    return [ALTERNATIVES[name] for name in names]
 
 
 GivenAlternative: TypeAlias = (

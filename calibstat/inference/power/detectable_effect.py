@@ -14,7 +14,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.digits import settled
 from calibstat.inference.designs.question_of_rows import question
-from calibstat.inference.power.alternatives import FAMILIES, Family, find_families
+from calibstat.inference.power.alternatives import ALTERNATIVES, Family, find_families
 from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, one_number
 from calibstat.inference.power.grouped_predictions import with_few_values
 from calibstat.inference.power.power_search import PowerPoint, solve_power
@@ -30,8 +30,8 @@ from calibstat.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-DEFAULT = "omnibus"
-NAMED = {name: name.replace("_confidence", "-confidence").replace("_", " ") for name in FAMILIES}  # "shift up"
+DEFAULT_MEASURE = "omnibus"
+IN_PLAIN = {name: name.replace("_confidence", "-confidence").replace("_", " ") for name in ALTERNATIVES}  # "shift up"
 TIMES = 5  # as many draws under calibration as under each effect: the noise of the critical value is in every power
 ROOT = 3.3  # of the noncentrality at which tests of several directions have power .8 at level .05
 LEAST_LOGIT = 1e-6
@@ -88,7 +88,7 @@ class DetectableEffect(Result):
         seen = "" if self.lens == EVENT else f" of {self.lens.subject}"
         known = np.isfinite(self.effect)
         effects = [words for words, is_found in zip(self.words, known, strict=True) if is_found]
-        missed = [NAMED[name] for name, is_found in zip(self.family, known, strict=True) if not is_found]
+        missed = [IN_PLAIN[name] for name, is_found in zip(self.family, known, strict=True) if not is_found]
         how = f"with probability {level_text(self.power)} (test by {self.test}, level {level_text(self.level)})"
         best = f"the largest power seen was {settled(100 * self.largest_power[~known].max()):.2g} %" if missed else ""
         if not effects:
@@ -101,7 +101,7 @@ class DetectableEffect(Result):
 def detectable_effect(
     rows: Data,
     /,
-    measure: str | Measure | type[Measure] = DEFAULT,
+    measure: str | Measure | type[Measure] = DEFAULT_MEASURE,
     *,
     lens: AnyLens = None,
     families: str | Sequence[str] | None = None,

@@ -23,7 +23,7 @@ from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws, Labels, Stage
 
 MORE = 16  # times as many draws, where the null distribution has few values
-SHARED = 2.0  # Monte Carlo errors: what as many draws have is a value of a statistic of few values
+MC_ERRORS = 2.0  # Monte Carlo errors: what as many draws have is a value of a statistic of few values
 # Monte Carlo errors, of both numbers of draws: a p-value nearer to the level may be on its other side
 _NEAR_LEVEL = 3.0
 
@@ -169,7 +169,7 @@ class MeasureTest(FixedTest):
         """Return the p-values near the level of values that many draws share."""
         variance = level * (1 - level)
         known = np.unique(p_values(self.null, self.null, self._tail))
-        shared = np.diff(known, prepend=0.0) > SHARED * np.sqrt(variance / self.draws.n)
+        shared = np.diff(known, prepend=0.0) > MC_ERRORS * np.sqrt(variance / self.draws.n)
         both = np.sqrt(variance / self.draws.n + variance / self.problem.measure.draws(None))
         return known[shared & (np.abs(known - level) <= _NEAR_LEVEL * both)]
 

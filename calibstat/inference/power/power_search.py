@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-EVALUATIONS = 6
+POWER_RUNS = 6
 _NEAR_POWER = 0.18  # of the wished power: points that the line is fitted to
 _FAR_STEP, _CLOSE_STEP = 4.0, 1.6  # steps outwards from a power of little more than the level, and from others
 
@@ -48,7 +48,7 @@ def solve_power(
     wished = float(ndtri(power))
     low, high = (0.0, float(ndtri(level / 2))), (np.inf, np.inf)  # strength and probit of the bracket
     points: list[PowerPoint] = []
-    at, left = min(start, largest), EVALUATIONS
+    at, left = min(start, largest), POWER_RUNS
     while left:
         point = power_at(at)
         points.append(point)

@@ -13,12 +13,12 @@ from calibstat.in_order import first_largest
 from calibstat.measures.components.local_components import Scales
 from calibstat.measures.components.smooth_components import Components, standardised_sums
 
-MOST_CELLS = 1024  # of equal time; rows in one of them count as if their predictions were equal
+DIAGNOSED_CELLS = 1024  # of equal time; rows in one of them count as if their predictions were equal
 SCATTERED, LOCAL = 1.0, 4.0  # what the two local parts lose, so that all three matter about equally
-KINDS = ("smooth", "scattered", "local")
+COMPONENTS = ("smooth", "scattered", "local")
 LONGEST = 2**16  # terms of a sum that are in memory at once
 BLOCK = 64  # sets of labels that are looked at together, so that they stay in the cache
-KEPT = 16  # fixed predictions whose diagnostics are kept, such as each of ten classes for its labels and its draws
+STORED = 16  # fixed predictions whose diagnostics are kept, such as each of ten classes for its labels and its draws
 CERTAIN = 1e-300, 1e-15  # a mean of predictions that is so close to 0 is 0, and to 1 is 1
 
 
@@ -27,7 +27,7 @@ def time_of(value: np.ndarray, count: np.ndarray) -> np.ndarray:
     return (_middles(count * value * (1 - value)) + _middles(count)) / 2
 
 
-def cells_of_time(value: np.ndarray, count: np.ndarray, most: int = MOST_CELLS) -> np.ndarray:
+def cells_of_time(value: np.ndarray, count: np.ndarray, most: int = DIAGNOSED_CELLS) -> np.ndarray:
     """Return a cell for each distinct prediction, or `most` cells of equal time where there are more predictions.
 
     Of arrays of shape (m,), ascending; the cells are numbered from 0. Predictions of 0 and 1 have cells of their own.
@@ -223,7 +223,7 @@ class Diagnostics:
         within = (self.scales.index >= self.scales.begin[cell]) & (self.scales.index < self.scales.end[cell])
         value, rows = self.value[self.inner][within], self.count[self.inner][within]
         return {
-            "kind": KINDS[int(first_largest(deviations.shares[0]))],
+            "kind": COMPONENTS[int(first_largest(deviations.shares[0]))],
             "smooth": float(deviations.smooth[0]),
             "components": int(deviations.components[0]),
             "scattered": float(deviations.scattered[0]),
@@ -238,6 +238,6 @@ class Diagnostics:
         }
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=STORED)
 def _diagnostics(count: bytes, value: bytes) -> Diagnostics:
     return Diagnostics.at(np.frombuffer(count), np.frombuffer(value))

@@ -13,7 +13,7 @@ import numpy as np
 
 from calibstat.compiled import jit, without_numba
 
-FEWEST, MOST = 16, 64  # components
+FEWEST, MOST_COMPONENTS = 16, 64  # components
 PER_ROOT_INFORMATION = 8.0  # components for each unit of the root of the information
 CHEAP, PENALTY = 20, 0.2  # sums of more components than these are worth less by this
 VANISHES = 1e-3  # of the norm of a function, below which what is left of it is not the same on every processor
@@ -41,7 +41,7 @@ class Components:
     def of(cls, time: np.ndarray, value: np.ndarray, count: np.ndarray) -> Components:
         """Return the components for cells at these times, with predictions strictly between 0 and 1."""
         information = count * value * (1 - value)
-        size = int(np.clip(np.floor(PER_ROOT_INFORMATION * np.sqrt(information.sum())), FEWEST, MOST))
+        size = int(np.clip(np.floor(PER_ROOT_INFORMATION * np.sqrt(information.sum())), FEWEST, MOST_COMPONENTS))
         clipped = np.clip(value, LOGIT, 1 - LOGIT)
         waves = np.cos(np.pi * np.arange(1, size - 1)[:, None] * time)
         basis = orthonormal(np.vstack([np.ones_like(time), np.log(clipped / (1 - clipped)), waves]), information)

@@ -8,12 +8,12 @@ import numpy as np
 
 from calibstat.papers.parts.recalibrations import BEFORE, REPLACED
 
-SCALED, BINNED, MONOTONE = "temperature", "histogram, by class", "isotonic"
-SMALLEST = ("ece", "average_ce", "smooth_ece")
-SAME = 1e-12  # of accuracies, which are shares
+SCALED, FITTED_MAPS, MONOTONE = "temperature", "histogram, by class", "isotonic"
+CLAIMED = ("ece", "average_ce", "smooth_ece")
+EQUAL = 1e-12  # of accuracies, which are shares
 
 LOWEST = f"{REPLACED} has the smallest ECE, average CE and SmoothECE"
-KEPT = f"{REPLACED} keeps the accuracy"
+SAME_ACCURACY = f"{REPLACED} keeps the accuracy"
 WORSE = f"{REPLACED} has a larger log loss and Brier score than temperature scaling"
 UNBOUNDED = "histogram binning by class and isotonic regression have an infinite log loss"
 
@@ -23,10 +23,10 @@ def claims(values: Mapping[str, Mapping[str, float]]) -> dict[str, bool]:
     found: dict[str, bool] = {}
     if REPLACED in values:
         replaced, others = values[REPLACED], [own for name, own in values.items() if name != REPLACED]
-        found[LOWEST] = all(replaced[measure] < own[measure] for own in others for measure in SMALLEST)
-        found[KEPT] = abs(replaced["accuracy"] - values[BEFORE]["accuracy"]) <= SAME
+        found[LOWEST] = all(replaced[measure] < own[measure] for own in others for measure in CLAIMED)
+        found[SAME_ACCURACY] = abs(replaced["accuracy"] - values[BEFORE]["accuracy"]) <= EQUAL
         if SCALED in values:
             found[WORSE] = all(replaced[score] > values[SCALED][score] for score in ("log_loss", "brier"))
-    if {BINNED, MONOTONE} <= set(values):
-        found[UNBOUNDED] = all(np.isinf(values[name]["log_loss"]) for name in (BINNED, MONOTONE))
+    if {FITTED_MAPS, MONOTONE} <= set(values):
+        found[UNBOUNDED] = all(np.isinf(values[name]["log_loss"]) for name in (FITTED_MAPS, MONOTONE))
     return found

@@ -17,8 +17,8 @@ from calibstat.data.predictions import Predictions
 
 Rows = tuple[np.ndarray, np.ndarray]  # classes and predictions
 
-OUTCOMES = ("y", "label", "labels", "y_true", "target")  # names of columns that are looked for
-PROBABILITIES = ("prob*", "p_*", "p")
+OUTCOME_NAMES = ("y", "label", "labels", "y_true", "target")  # names of columns that are looked for
+PROB_NAMES = ("prob*", "p_*", "p")
 LOGITS = ("logit*",)
 
 
@@ -71,9 +71,9 @@ def read_predictions(path: Path, label: str = "", prob: str = "", logits: bool =
     probabilities have single or half precision. A ValueError says what was expected.
     """
     there = columns_of(path)
-    label = label or _named(there, OUTCOMES, path, "outcomes", "label")
+    label = label or _named(there, OUTCOME_NAMES, path, "outcomes", "label")
     if not prob:
-        prob = _named(there, (*PROBABILITIES, *LOGITS), path, "predictions", "prob")
+        prob = _named(there, (*PROB_NAMES, *LOGITS), path, "predictions", "prob")
         logits = logits or prob in LOGITS
     prob = next((name for name in there if fnmatchcase(name, prob)), prob) if _count(there, prob) == 1 else prob
     rows, _ = read_rows(path, label, [prob], Reading(logits=logits))

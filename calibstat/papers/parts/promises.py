@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FALSE_ALARM = 1e-3  # of a whole study, if all its promises are kept
-CONFIDENCE = 0.95
+PROMISED = 0.95
 COVERAGE = 0.94  # the least of honest intervals at that confidence
 MORE_MISSES = 1.2  # times the nominal probability, at any confidence
 

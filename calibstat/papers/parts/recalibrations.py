@@ -26,7 +26,7 @@ from calibstat.recalibration import (
 Row = dict[str, Any]
 Make = Callable[[int, float | None], Recalibrator]  # the arguments are a seed and `clip`
 
-FITTED = 0.2  # share of the rows that recalibrations are fitted to
+FIT_SHARE = 0.2  # share of the rows that recalibrations are fitted to
 PASSES = 200  # of the neural network, whose loss falls for thousands
 TOP_LABEL = {"lens": "top_label"}
 BEFORE, REPLACED = "uncalibrated", "mean replacement"
@@ -53,12 +53,12 @@ RANKED = (  # the eight of Nixon et al. 2019, table 5, by their numbers in the p
     "matrix",
     "neural network",
 )
-EXPECTED = (".* has not converged", ".* where the log loss")  # warnings of fits of which the tables tell
+HARMLESS = (".* has not converged", ".* where the log loss")  # warnings of fits of which the tables tell
 
 
 def fitted_to(n: int) -> int:
     """Return how many of n rows recalibrations are fitted to."""
-    return round(FITTED * n)
+    return round(FIT_SHARE * n)
 
 
 def option_name(name: str) -> str:
@@ -69,7 +69,7 @@ def option_name(name: str) -> str:
 def fitted(make: Make, y: np.ndarray, p: np.ndarray, seed: int, clip: float | None) -> Recalibrator:
     """Fit one recalibration; what a table tells of its fit is not warned of."""
     with warnings.catch_warnings():
-        for message in EXPECTED:
+        for message in HARMLESS:
             warnings.filterwarnings("ignore", message=message, category=RuntimeWarning)
         return make(seed, clip).fit(p, y)
 

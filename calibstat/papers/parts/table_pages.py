@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-TITLES = {
+HEADINGS = {
     "accuracy": "accuracy",
     "ece": "ECE",
     "average_ce": "average CE",
@@ -101,8 +101,8 @@ def _by_model(block: pd.DataFrame, question: str, cell: Callable[[dict[str, Any]
     lines: dict[tuple[str, str], dict[str, str]] = {}
     for row in records(block[block["question"] == question]):
         lines.setdefault((row["file"], row["model"]), {})[row["measure"]] = cell(row)
-    cells = [[*names, *(shown.get(measure, "") for measure in TITLES)] for names, shown in lines.items()]
-    return Table(["file", "model", *(f">{title}" for title in TITLES.values())], cells)
+    cells = [[*names, *(shown.get(measure, "") for measure in HEADINGS)] for names, shown in lines.items()]
+    return Table(["file", "model", *(f">{title}" for title in HEADINGS.values())], cells)
 
 
 def _differences(block: pd.DataFrame, splits: int) -> Table:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKERS = "osX^Dv"
-LINE = 0.12  # inches between marks that are drawn beside each other
+TEXT_LINE = 0.12  # inches between marks that are drawn beside each other
 TITLE = 0.33  # inches above a panel
-TICKS = [0, 0.5, 0.8, 0.95, 1]
+RATE_TICKS = [0, 0.5, 0.8, 0.95, 1]
 LIMITS = "bars: exact 95% limits"
 
 
@@ -52,7 +52,7 @@ def draw_coverage(table: pd.DataFrame) -> Figure:
     figure.supxlabel(f"{covers}\n({legend})", fontsize="medium")
     figure.axes[0].set_xscale("function", functions=(_root_of_misses, _covered))
     figure.axes[0].set_xlim(-0.12, 1.002)
-    figure.axes[0].set_xticks(TICKS, [f"{tick:g}".removeprefix("0") or "0" for tick in TICKS])
+    figure.axes[0].set_xticks(RATE_TICKS, [f"{tick:g}".removeprefix("0") or "0" for tick in RATE_TICKS])
     return figure
 
 
@@ -86,8 +86,8 @@ def _panels(
     marks = sorted(marks) if beside == "n" else marks
     rows = -(-len(panels) // most)
     columns = -(-len(panels) // rows)
-    room = LINE * len(marks) + 0.08  # inches for each place
-    shift = (np.arange(len(marks)) - (len(marks) - 1) / 2) * LINE / room
+    room = TEXT_LINE * len(marks) + 0.08  # inches for each place
+    shift = (np.arange(len(marks)) - (len(marks) - 1) / 2) * TEXT_LINE / room
     label_width, height = 0.085 * max(map(len, places)), len(places) * room
     figure, axes = plt.subplots(
         rows,

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LOOK = Path(__file__).with_name("studies.mplstyle")
+STUDY_STYLE = Path(__file__).with_name("studies.mplstyle")
 CELL = ("generator", "n", "measure", "method", "replicates")
-DRAWN = {
+PICTURES = {
     "size": (rates.draw_rejections, ("level", "rate", "low", "high")),
     "power": (rates.draw_rejections, ("level", "rate", "low", "high")),
     "coverage": (rates.draw_coverage, ("level", "rate", "low", "high")),
@@ -60,18 +60,18 @@ def plot(table: pd.DataFrame) -> Figure:
     True
     """
     found = list(table["question"].unique()) if "question" in table else []
-    if len(found) != 1 or found[0] not in DRAWN:
+    if len(found) != 1 or found[0] not in PICTURES:
         has = f"the questions {quoted(found)}" if found else f"{len(table)} rows with columns {quoted(table.columns)}"
         raise ValueError(
-            f"expected the table of one question, one of {', '.join(DRAWN)}, as calibstat.study.run returns it; "
+            f"expected the table of one question, one of {', '.join(PICTURES)}, as calibstat.study.run returns it; "
             f"found {has}"
         )
-    draw, columns = DRAWN[found[0]]
+    draw, columns = PICTURES[found[0]]
     lacking = [column for column in (*CELL, *columns) if column not in table]
     if lacking:
         raise ValueError(f"expected the table of question {found[0]!r} with column {lacking[0]!r}, found none")
     load_backend()
-    with settings(LOOK):
+    with settings(STUDY_STYLE):
         return draw(table)
 
 

@@ -120,7 +120,7 @@ def test_surplus_cells_are_found_between_any_separators(name, tmp_path):
 
 
 def test_a_file_that_expands_too_much_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_checks, "LARGEST", 1000)
+    monkeypatch.setattr(file_checks, "FILE_LIMIT", 1000)
     file = tmp_path / "a.csv.gz"
     file.write_bytes(gzip.compress(b"y,p\n" + b"0,0.5\n" * 10**5))
     for read in (lambda: read_rows(file, "y", ["p"]), lambda: columns_of(file)):

@@ -16,7 +16,7 @@ SIZE = 100
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(batches, "ROWS", SIZE)
+    monkeypatch.setattr(batches, "BATCH_ROWS", SIZE)
     rng = np.random.default_rng(2)
     p = rng.random(600)
     frame = pd.DataFrame({"y": (rng.random(600) < p) * 1.0, "p": p, "site": rng.choice(["a", None, "b"], 600)})
@@ -58,7 +58,7 @@ def test_counts_of_atoms_and_cells(most, folder, monkeypatch):
 
 
 def test_too_many_values_are_refused(folder, monkeypatch):
-    monkeypatch.setattr(rows_of_groups, "MOST_VALUES", 30)
+    monkeypatch.setattr(rows_of_groups, "VALUES_HELD", 30)
     with pytest.raises(ValueError, match="expected at most 30 different values in column 'age'"):
         values_in(folder[1], ["site", "age"])
 

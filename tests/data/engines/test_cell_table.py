@@ -10,15 +10,15 @@ import pytest
 from compared_samples import arrays
 
 import calibstat as cs
-from calibstat.data.engines.cell_table import CELLS, COARSE, FINE
+from calibstat.data.engines.cell_table import COARSE, FINE, TABLE_CELLS
 
 TABLE = {
     "cell": [3],
     "n_rows": [2],
     "count": [2],
     "positives": [1],
-    "lowest": [3 / CELLS + 1e-7],
-    "highest": [3 / CELLS + 3e-7],
+    "lowest": [3 / TABLE_CELLS + 1e-7],
+    "highest": [3 / TABLE_CELLS + 3e-7],
     "offsets": [0],
     "fine_offsets": [0],
 }
@@ -26,7 +26,7 @@ TABLE = {
 
 def test_the_mean_is_the_exact_one_rounded_once():
     p = np.array([TABLE["lowest"][0], TABLE["highest"][0]])
-    above = [(Fraction(v) - Fraction(3 / CELLS)) * COARSE * FINE for v in p]
+    above = [(Fraction(v) - Fraction(3 / TABLE_CELLS)) * COARSE * FINE for v in p]
     assert all(each.denominator == 1 for each in above)
     coarse = sum(each // FINE for each in above)
     fine = sum(each % FINE for each in above)

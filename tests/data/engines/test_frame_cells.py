@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from row_strategies import rows, weighted_rows
 
 import calibstat as cs
-from calibstat.data.engines.cell_table import CELLS
+from calibstat.data.engines.cell_table import TABLE_CELLS
 from calibstat.measures.bins import bin_numbers
 
 pytest.importorskip("narwhals")
@@ -27,7 +27,7 @@ def _quiet():
 def oracle(data, weight=None):
     """For each cell by `bin_of`: the exact mean prediction rounded once, rows and positive rows."""
     w = np.ones(len(data), int) if weight is None else data[weight].to_numpy()
-    cell, sums = bin_numbers(data.p.to_numpy(), CELLS), {}
+    cell, sums = bin_numbers(data.p.to_numpy(), TABLE_CELLS), {}
     for b, p, y, times in zip(cell.tolist(), data.p.tolist(), data.y.tolist(), w.tolist(), strict=True):
         s = sums.setdefault(b, [Fraction(0), 0, 0])
         s[0], s[1], s[2] = s[0] + Fraction(p) * times, s[1] + times, s[2] + y * times
@@ -44,7 +44,7 @@ def test_every_engine_gives_the_exact_sums_of_cells(engine):
     assert arrays(sample)[1:] == exact[1:].tolist()
     assert sample.value[1:].tolist() == exact[0][1:].tolist()
     assert abs(sample.value[0] - exact[0][0]) <= 2.0**-71  # in the first cell what is below is cut off
-    assert 0 < sample.moved <= 1 / CELLS
+    assert 0 < sample.moved <= 1 / TABLE_CELLS
     groups = cs.Sample.from_frame(frame, "y", "p", by="site")
     assert list(groups) == ["a", "b", "c"]
     for site, group in groups.items():
@@ -109,7 +109,7 @@ def test_binned_errors_are_exact_and_others_within_their_bounds(data, bins):
     p = (p + np.arange(p.size) * 1e-7).clip(0, 1)  # several in one cell
     sample, exact = cs.Sample.from_frame(pd.DataFrame({"y": y, "p": p}), "y", "p"), cs.Sample.from_rows(y, p)
     assert cs.estimate(sample, n_bins=bins) == pytest.approx(cs.estimate(exact, n_bins=bins), abs=1e-14)
-    assert sample.moved <= 1 / CELLS
+    assert sample.moved <= 1 / TABLE_CELLS
     # |(y - v)**2 - (y - v')**2| is at most 2 |v - v'|
     brier = [cs.estimate(each, measure="brier") for each in (sample, exact)]
     assert abs(brier[0] - brier[1]) <= 2 * sample.moved + 1e-15

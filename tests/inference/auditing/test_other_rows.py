@@ -81,7 +81,7 @@ def test_large_strata_of_very_different_groups():
     assert found.odds_ratio[1] == pytest.approx(3.5, rel=1e-4)
     half = 3.92 / 2 * math.sqrt(1 / 60_000 + 1 / 40_000 + 1 / 30_000 + 1 / 70_000)
     assert math.log(found.high[1] / found.low[1]) / 2 == pytest.approx(half * (1 + 1 / 400), rel=1e-3)
-    assert found.pvalue[1] == other_rows.LEAST
+    assert found.pvalue[1] == other_rows.LEAST_TOLD
 
 
 def test_strata():
@@ -90,7 +90,7 @@ def test_strata():
     count = np.array([2.0, 3, 3, 2, 30, 5, 4])
     assert Neighbours.of(value, count, count / 2).start.tolist() == [0, 1, 4, 5, 6, 7]
     many = Neighbours.of(np.linspace(0.1, 0.9, 10_000), np.ones(10_000), np.zeros(10_000))
-    assert set(np.diff(many.start)[:-1]) == {other_rows.MOST}
+    assert set(np.diff(many.start)[:-1]) == {other_rows.GROUPS_TOGETHER}
 
 
 def exact_and_alike(reach):

@@ -172,10 +172,10 @@ def test_the_band_of_the_corp_curve_by_hand():
 def test_many_rows_take_fewer_draws(monkeypatch):
     y, p = rows(500)
     assert cs.reliability(y, p, rng=1).n_resamples == 1000
-    monkeypatch.setattr("calibstat.inference.bands.consistency_bands.FITTED", 500 * 200)
+    monkeypatch.setattr("calibstat.inference.bands.consistency_bands.FIT_BUDGET", 500 * 200)
     assert cs.reliability(y, p, rng=1).n_resamples == 200
     assert cs.reliability(y, p, n_resamples=150, rng=1).n_resamples == 150
-    monkeypatch.setattr("calibstat.inference.bands.consistency_bands.FITTED", 1)
+    monkeypatch.setattr("calibstat.inference.bands.consistency_bands.FIT_BUDGET", 1)
     assert cs.reliability(y, p, rng=1).n_resamples == 99
     assert cs.reliability(y, p, confidence_level=0.995, rng=1).n_resamples == 199
 

@@ -12,7 +12,7 @@ from score_examples import ALL, NEAREST, losses
 
 import calibstat as cs
 from calibstat.inference.decomposing.decompose import METHODS, decompose
-from calibstat.measures.bregman import SCORES
+from calibstat.measures.bregman import BREGMANS
 
 
 def mean_loss(score, y, p):
@@ -139,7 +139,7 @@ def test_calibration_error_is_the_measure():
 def test_without_smoothing_two_parts_are_left():
     """Predictions further apart than the kernel reaches: m is the mean outcome of each."""
     sample = cs.Sample.from_counts([0.1, 0.5, 0.9], [10, 20, 30], [3, 9, 21])
-    for score in SCORES:
+    for score in BREGMANS:
         found = decompose(sample, score=score, method="sharpness", kernel="epanechnikov")
         assert found["smoothing"] == pytest.approx(0, abs=1e-15)
         assert found["sharpness_gap"] == pytest.approx(found.score - found["calibration_error"], abs=1e-15)

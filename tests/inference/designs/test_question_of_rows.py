@@ -14,7 +14,7 @@ import pytest
 import calibstat as cs
 from calibstat.data.checked_rows import AboutRows, Samples
 from calibstat.inference.designs import question_of_rows as questions
-from calibstat.inference.designs.question_of_rows import TAKERS, WORDS, question, question_of_all
+from calibstat.inference.designs.question_of_rows import ROW_WORDS, TAKERS, question, question_of_all
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import RowsAndOptions
 
@@ -171,7 +171,7 @@ def wrongly_named(takers, functions):
 
 
 def test_messages_name_functions_that_take_the_word():
-    assert {*TAKERS, "labels", "pos_label"} == WORDS
+    assert {*TAKERS, "labels", "pos_label"} == ROW_WORDS
     assert wrongly_named(TAKERS, public()) == {}
     for word in ("folds", "judge"):  # which few functions take: all of them are named
         assert set(TAKERS[word]) == {name for name, each in public().items() if word in each.takes}

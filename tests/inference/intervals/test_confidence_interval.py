@@ -278,7 +278,7 @@ def test_no_honest_interval_where_most_rows_are_alone(monkeypatch):
         with pytest.raises(ValueError, match=r"at least 3 rows a cell .* found 1000 rows in"):
             cs.compare(y, {"a": p, "b": p**2}, measure="ece", n_bins=n_bins)
     assert cs.confidence_interval(y, p, n_bins=None, method="percentile", n_resamples=19).low > 0
-    monkeypatch.setattr(absolute_norms, "MANY_CELLS", np.inf)  # what would be given: it holds, and says next to nothing
+    monkeypatch.setattr(absolute_norms, "NORM_CELLS", np.inf)  # what would be given: it holds, and says next to nothing
     found, truth = cs.confidence_interval(y, p, n_bins=None, n_resamples=99, rng=1), family.truth("ece", n_bins=None)
     assert found.low == 0
     assert found.high > 3 * truth

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from project_folder import PROJECT
 
 import calibstat as cs
-from calibstat.inference.power.alternatives import FAMILIES, as_alternative, distorted, find_families, size
+from calibstat.inference.power.alternatives import ALTERNATIVES, as_alternative, distorted, find_families, size
 
 GRID = np.array([0.0, 1e-9, 0.2, 0.5, 0.5, 0.9, 1.0])
 
@@ -116,18 +116,18 @@ def test_a_shift_of_three_classes_is_told():
 
 def test_families_go_both_ways():
     strength = 0.5
-    found = {name: family.value(strength) for name, family in FAMILIES.items()}
+    found = {name: family.value(strength) for name, family in ALTERNATIVES.items()}
     assert found == pytest.approx(
         {"over_confidence": np.exp(0.5), "under_confidence": np.exp(-0.5), "shift_up": 0.5, "shift_down": -0.5}
     )
     v = np.array([0.8])
-    assert FAMILIES["over_confidence"].at(1).truth(v) < 0.8 < FAMILIES["under_confidence"].at(1).truth(v)
-    assert FAMILIES["shift_down"].at(1).truth(v) < 0.8 < FAMILIES["shift_up"].at(1).truth(v)
+    assert ALTERNATIVES["over_confidence"].at(1).truth(v) < 0.8 < ALTERNATIVES["under_confidence"].at(1).truth(v)
+    assert ALTERNATIVES["shift_down"].at(1).truth(v) < 0.8 < ALTERNATIVES["shift_up"].at(1).truth(v)
 
 
 def test_words_have_two_digits_of_the_distance_from_calibration():
-    assert FAMILIES["over_confidence"].say(np.log(1.0389)) == "an over-confidence of temperature 1.039"
-    assert FAMILIES["shift_down"].say(0.2345) == "a shift of -0.23"
+    assert ALTERNATIVES["over_confidence"].say(np.log(1.0389)) == "an over-confidence of temperature 1.039"
+    assert ALTERNATIVES["shift_down"].say(0.2345) == "a shift of -0.23"
 
 
 def test_which_families():

@@ -5,13 +5,13 @@ import pytest
 from scipy import stats
 
 import calibstat as cs
-from calibstat.inference.power.alternatives import FAMILIES, distorted
+from calibstat.inference.power.alternatives import ALTERNATIVES, distorted
 from calibstat.inference.power.detectable_effect import information, noncentrality
 from calibstat.inference.power.fixed_tests import MeasureTest, pose_predictions
 from calibstat.resampling import Draws
 
 MISS = 1e-4
-FOUR = tuple(FAMILIES)
+FOUR = tuple(ALTERNATIVES)
 
 
 def fresh_power(p, measure, alternative, draws=2000):
@@ -30,10 +30,10 @@ def test_the_stated_power_is_measured(measure):
         if np.isinf(effect):
             assert (measure, name[:5]) == ("brier", "shift")  # it sees a shift of symmetric predictions badly
             continue
-        truth = distorted(**{FAMILIES[name].parameter: effect})
+        truth = distorted(**{ALTERNATIVES[name].parameter: effect})
         assert low <= fresh_power(p, measure, truth) <= high
-        half = distorted(**{FAMILIES[name].parameter: FAMILIES[name].value(0.5 * abs(np.log(effect))
-                            if FAMILIES[name].parameter == "temperature" else 0.5 * abs(effect))})  # fmt: skip
+        half = distorted(**{ALTERNATIVES[name].parameter: ALTERNATIVES[name].value(0.5 * abs(np.log(effect))
+                            if ALTERNATIVES[name].parameter == "temperature" else 0.5 * abs(effect))})  # fmt: skip
         assert fresh_power(p, measure, half) < low  # the planted fault: half the effect has far less power
 
 
@@ -69,7 +69,7 @@ def test_the_stated_power_where_a_value_has_a_p_value_at_the_level(seed):
     for each in np.atleast_1d(seed):
         found = cs.detectable_effect(EVENT_AT_THE_LEVEL, measure="ks", rng=int(each))
         for name, effect in zip(found.family, found.effect, strict=True):
-            assert 0.75 <= power(FAMILIES[name].parameter, effect) <= 0.85
+            assert 0.75 <= power(ALTERNATIVES[name].parameter, effect) <= 0.85
 
 
 def test_what_cannot_be_found_is_said():

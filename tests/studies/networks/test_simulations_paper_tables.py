@@ -10,7 +10,7 @@ from simulation_files import study_file, study_part
 
 import calibstat as cs
 from calibstat.papers.parts.agreement import AGREEMENTS
-from calibstat.papers.parts.claims import KEPT, LOWEST, UNBOUNDED, WORSE
+from calibstat.papers.parts.claims import LOWEST, SAME_ACCURACY, UNBOUNDED, WORSE
 
 study = study_file("paper_tables")
 STORED = pd.read_csv(PROJECT / "simulations" / "results" / "paper_tables.csv", comment="#")
@@ -130,7 +130,7 @@ def sentences():
     claims = of("networks", "claim")
     claims = claims[claims["file"] == study.EVERY].set_index("measure")["mean"]
     replaced = of("networks", "measure").set_index(["file", "model", "measure"])["mean"]
-    assert claims[[KEPT, WORSE, UNBOUNDED]].tolist() == [1, 1, 1]
+    assert claims[[SAME_ACCURACY, WORSE, UNBOUNDED]].tolist() == [1, 1, 1]
     return [
         f"The temperature is found as {temperature}.",
         f"the ECE is {both('uncalibrated', 'ece', 'mean')}, in the population {both('uncalibrated', 'ece', 'truth')}",

@@ -21,7 +21,7 @@ from calibstat.inference.designs.paired import nothing_unseen
 from calibstat.inference.designs.several_models import HowToCompare, SeveralModels
 from calibstat.inference.rows_of_results import Folds, Rows
 
-METHOD = "folds"
+BY_FOLDS = "folds"
 NOT_ALLOWED = (
     "The interval allows for outcomes that were not observed, not for new rows on which the learners may differ more "
     "than on any of these."
@@ -33,7 +33,7 @@ class CrossValidatedModels(SeveralModels):
     """Models that predicted the same rows out of the same folds of cross-validation."""
 
     default = MappingProxyType({"measure": "brier"})
-    methods = (METHOD,)
+    methods = (BY_FOLDS,)
     one_way = "expected folds= without method=, because no study covers both, found {}"
 
     @cached_property

@@ -30,7 +30,7 @@ from calibstat.output.wording import level_text
 from calibstat.resampling import Draws, centring
 
 TRIANGLE, MIRROR, OF_MEAN = "triangle", "mirror", "variance within folds"
-METHODS = (TRIANGLE, MIRROR)  # of an error
+FOLD_METHODS = (TRIANGLE, MIRROR)  # of an error
 COVERED = {  # the learners that a high end covers
     TRIANGLE: "The triangle covers any learner whose predictions hardly depend on a single training row.",
     MIRROR: (

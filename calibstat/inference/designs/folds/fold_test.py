@@ -30,7 +30,7 @@ OF_FOLDS = Null(
     "the models and their predictions",
     ("every outcome of a fold is 1", " with the probability that the model of its fold predicts"),
 )
-STUDIED = "studied; the p-value by theorem is exact or too large for rows of one law in folds dealt at random"
+FOLDS_STUDIED = "studied; the p-value by theorem is exact or too large for rows of one law in folds dealt at random"
 OF_CLUSTERS = "studied, and by theorem as far as the test of a fold is: its {clusters} have signs of their own"
 STRATIFIED = (
     "All folds hold the same number of outcomes 1, up to one, as folds that are dealt by the outcomes do. Tests of "
@@ -115,7 +115,7 @@ def merged(pvalues: Sequence[float]) -> float:
 
 def _null_hypothesis(folded: FoldedProblem) -> Null:
     if folded.unit is None:
-        return OF_FOLDS.approximately(STUDIED)
+        return OF_FOLDS.approximately(FOLDS_STUDIED)
     return replace(OF_FOLDS, rows="in clusters").approximately(OF_CLUSTERS.format(clusters=folded.sampled))
 
 

@@ -12,7 +12,7 @@ from calibstat.inference.p_values import p_value
 from calibstat.resampling import Draws, Stage
 
 UNLIKELY = 0.01
-DRAWS = 999
+PERMUTATIONS = 999
 ROUNDING = 1e-12  # of predictions or answers that are all alike
 UNLIKE = (
     "Warning: labelled rows are not like the others (p = {p} by their predictions and the judge's answers). If "
@@ -34,7 +34,7 @@ def design_p_value(rows: JudgedRows, key: np.uint64, n_jobs: int = 1) -> float:
     columns = np.stack([rows.prediction, rows.proxy - mean[group]])
     columns -= columns.mean(axis=1, keepdims=True)
     columns[np.abs(columns).max(axis=1) < ROUNDING] = 0.0
-    draws = Draws(key, DRAWS, n_jobs)
+    draws = Draws(key, PERMUTATIONS, n_jobs)
     if rows.chance is not None:
         columns = columns / rows.chance
         variance = columns**2 @ (rows.chance * (1 - rows.chance))

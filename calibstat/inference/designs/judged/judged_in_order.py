@@ -17,7 +17,7 @@ from calibstat.digits import settled
 from calibstat.inference.designs.judged.guess import Guess
 from calibstat.output.wording import percent
 
-UNLIKE = 0.2  # share of other rows with answers that no labelled row has, from which on a judge looks odd
+SHARE_UNLIKE = 0.2  # share of other rows with answers that no labelled row has, from which on a judge looks odd
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class JudgedRows(JudgedColumns):
     def odd(self) -> str:
         """The reason why a judge that is right on every labelled row looks wrong; empty if there is none."""
         y, f, others = self.outcome[self.labelled], self.proxy[self.labelled], self.proxy[~self.labelled]
-        if (f != y).any() or np.mean((others > 0) & (others < 1)) <= UNLIKE:
+        if (f != y).any() or np.mean((others > 0) & (others < 1)) <= SHARE_UNLIKE:
             return ""
         return (
             "The judge answers 0 or 1, and right, on every labelled row, but not so on others: judge= may hold the "

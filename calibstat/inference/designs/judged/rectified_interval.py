@@ -28,7 +28,7 @@ from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.output.wording import number, p_text
 from calibstat.resampling import Draws
 
-METHOD = "rectified"
+BY_JUDGE = "rectified"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ def rectified_interval(
         high=float(np.clip(high, smallest, largest)),
         estimate=posed.estimate,
         confidence_level=confidence_level,
-        method=METHOD,
+        method=BY_JUDGE,
         estimand=_estimand(problem, rows),
         measure=problem.measure.named,
         lens=problem.lens,
