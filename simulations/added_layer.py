@@ -24,7 +24,7 @@ from calibstat.generators.simulator import drawing
 from calibstat.plots.studies.estimates import panels
 from calibstat.recalibration import IsotonicRegression
 from calibstat.study import Study
-from calibstat.study.kept_rows import Row, kept
+from calibstat.study.stored_rows import Row, kept
 
 from .parts.digits import CLASSES, HELD_OUT, digits
 from .parts.layers import LAYERS, SCORES, Layer

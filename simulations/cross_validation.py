@@ -31,8 +31,8 @@ from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
 from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
-from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
+from calibstat.study.stored_rows import Row, kept
 
 from .parts import folds_in_the_limit as limits
 from .parts.ends_in_the_limit import MEASURES, TAIL

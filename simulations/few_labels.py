@@ -24,7 +24,7 @@ from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
 from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
-from calibstat.study.kept_rows import Row, kept
+from calibstat.study.stored_rows import Row, kept
 
 from .parts.judges import JUDGES, MODELS, OTHERS, USELESS, Population, few_labels, population, random_population
 from .parts.rectified_ends import Asked

@@ -28,8 +28,8 @@ from calibstat.papers.parts.grid import FIVE
 from calibstat.papers.parts.promises import MORE_MISSES, PROMISED, more_often
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
-from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
+from calibstat.study.stored_rows import Row, kept
 
 from .parts.group_rules import INSTALLED, LEFT_OUT, LEVEL, MCGRAD, MIN_ROWS, holm, masks_of, mcgrad
 

@@ -49,7 +49,7 @@ PROMISES = 40  # no more promises are checked, each with its share of the false 
 class Sizes:
     """How much is asked."""
 
-    streams: int = 1000
+    first_states: int = 1000
     copies: int = 50  # streams that share their predictions
     looks: int = 10_000
     datasets: int = 200
@@ -258,7 +258,7 @@ def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
     sizes = QUICK if quick else Sizes()
     parallel = Parallel(n_jobs=n_jobs or 1)
     rows: list[dict[str, Any]] = []
-    quiet, batches = quiet_streams(), range(sizes.streams // sizes.copies)
+    quiet, batches = quiet_streams(), range(sizes.first_states // sizes.copies)
     jobs = (delayed(_quiet)(label, sizes, i, batch) for i, label in enumerate(quiet) for batch in batches)
     first = np.array(parallel(jobs)).reshape(len(quiet), -1, 4)
     for label, part in zip(quiet, first, strict=True):

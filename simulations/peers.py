@@ -21,8 +21,8 @@ import numpy as np
 
 from calibstat.papers.parts.promises import MORE_MISSES, more_often
 from calibstat.study import Study
-from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
+from calibstat.study.stored_rows import Row, kept
 
 from .parts.peer_answers import ANSWERS, Answer, answer, versions
 from .parts.peer_truths import Population, populations, truth

@@ -22,7 +22,7 @@ from calibstat.papers.parts.grid import DEFAULT
 from calibstat.papers.parts.promises import FALSE_ALARM
 from calibstat.resampling import Draws, key_of
 from calibstat.study import Study
-from calibstat.study.kept_rows import Row, kept
+from calibstat.study.stored_rows import Row, kept
 
 from .parts.alternatives import (
     OLD,

@@ -21,8 +21,8 @@ import numpy as np
 import calibstat as cs
 from calibstat.papers.parts.promises import MORE_MISSES, more_often
 from calibstat.study import Study
-from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
+from calibstat.study.stored_rows import Row, kept
 
 from .parts.rows_of_classes import Rows, tilted, truth
 
@@ -135,11 +135,11 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
     import pandas as pd
     from joblib import Parallel, delayed
 
-    found = Parallel(n_jobs=n_jobs)(delayed(kept_rows)(cell, store) for cell in cells(quick))
+    found = Parallel(n_jobs=n_jobs)(delayed(stored_rows)(cell, store) for cell in cells(quick))
     return pd.DataFrame([row for rows in found for row in rows])
 
 
-def kept_rows(cell: Cell, store: Path | None) -> list[Row]:
+def stored_rows(cell: Cell, store: Path | None) -> list[Row]:
     """Return the rows of a cell, kept in a file of the store."""
     return kept(store, (cell, SEED), lambda: rows_of(cell))
 

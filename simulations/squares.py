@@ -30,7 +30,7 @@ from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
 from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
-from calibstat.study.kept_rows import kept
+from calibstat.study.stored_rows import kept
 
 from .parts import squares_in_the_limit as limits
 from .parts import squares_of_clusters as clusters

@@ -27,7 +27,7 @@ from calibstat import calibration_test, detail, estimate, from_logits
 from calibstat.generators.simulator import drawing
 from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
-from calibstat.study.kept_rows import Row, kept
+from calibstat.study.stored_rows import Row, kept
 
 from .parts.digits import CLASSES, HELD_OUT, digits
 from .parts.small_network import AUGMENTATIONS, Network, Recipe, augmented, passes

@@ -27,7 +27,7 @@ from calibstat.bounds.curves.runs_of_rows import Runs
 from calibstat.generators.simulator import drawing
 from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
-from calibstat.study.kept_rows import kept
+from calibstat.study.stored_rows import kept
 
 from .parts.hard_curves import EXPONENTS, Rows, changed, predictions
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from calibstat import MEASURES
 from calibstat.papers.parts.promises import MORE_MISSES, PROMISED, more_often
 from calibstat.study import Study
-from calibstat.study.kept_rows import kept
+from calibstat.study.stored_rows import kept
 
 from .parts.search import MORE_ON_ONE_SIDE, NO_DIFFERENCE, Effort, Recipe, Row, recipes, search
 

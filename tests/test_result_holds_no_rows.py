@@ -191,7 +191,7 @@ def asked(name, n):
     return ASKED[name](rows(n))
 
 
-def kept_rows(found):
+def stored_rows(found):
     """Return what a result holds that is as long as the rows, or that is data, a measure, or a problem.
 
     A name of a measure or a lens is none of these.
@@ -218,7 +218,7 @@ def test_nothing_is_as_long_as_the_rows(name):
             assert str(found)
             assert misfits(type(found), found.to_dict()) == []  # of their schema
             assert len(found.to_frame())
-        assert kept_rows(found) == []
+        assert stored_rows(found) == []
 
 
 @each
@@ -239,7 +239,7 @@ def test_every_kind_of_result_is_among_them():
 
 def test_a_detail_holds_a_number_for_each_prediction():
     found = cs.detail(*rows(SMALL).binary, measure="ks")
-    assert kept_rows(found) == ["result.fields['value']", "result.fields['witness']", "result.fields['cumulative']"]
+    assert stored_rows(found) == ["result.fields['value']", "result.fields['witness']", "result.fields['cumulative']"]
 
 
 @cache
@@ -249,8 +249,8 @@ def cross_validated(n):
 
 def test_cross_validation_holds_folds_and_predictions_and_writes_neither():
     found = cross_validated(SMALL)
-    assert kept_rows(found) == [f"result.out_of_fold.{name}" for name in ("folds", "predictions")]
-    assert kept_rows(found.to_dict()) == kept_rows(found.to_frame()) == []
+    assert stored_rows(found) == [f"result.out_of_fold.{name}" for name in ("folds", "predictions")]
+    assert stored_rows(found.to_dict()) == stored_rows(found.to_frame()) == []
     small, large = (len(pickle.dumps(cross_validated(n).to_dict())) for n in (SMALL, LARGE))
     assert abs(large / small - 1) < 0.05
     assert not found.folds.flags.writeable
@@ -291,6 +291,6 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_kept_row_is_found(fault):
     found = cs.cox(*rows(SMALL).binary, held_out=True)
-    assert kept_rows(found) == []
+    assert stored_rows(found) == []
     vars(found)["_kept"] = FAULTS[fault](rows(SMALL))
-    assert kept_rows(found)
+    assert stored_rows(found)

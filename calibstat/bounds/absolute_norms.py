@@ -13,7 +13,7 @@ from calibstat.bounds.intervals import CLASSES_STEP, SeminormInterval, upper_qua
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm
 from calibstat.bounds.residual_tables import ClassTable
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions
@@ -44,8 +44,8 @@ class SumOverCells(Norm):
     def witness(self, theta: np.ndarray) -> np.ndarray:
         return np.asarray(np.sign(without_rounding(theta)))
 
-    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
-        return moments.absolute_sum_bound(score)
+    def upper_bound(self, moments: Moments, tail_bound: TailBound) -> float:
+        return moments.absolute_sum_bound(tail_bound)
 
 
 class AbsoluteSumInterval(SeminormInterval):
@@ -132,8 +132,8 @@ class SumOverClasses(Norm):
     def witness(self, theta: np.ndarray) -> np.ndarray:
         return np.asarray(self.scale * np.sign(without_rounding(theta)))
 
-    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
-        return self.scale * moments.absolute_sum_bound(score)
+    def upper_bound(self, moments: Moments, tail_bound: TailBound) -> float:
+        return self.scale * moments.absolute_sum_bound(tail_bound)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ class LargestOverClasses(Norm):
         chosen[first_largest(by_class)] = 1
         return chosen.ravel() * np.sign(without_rounding(theta))
 
-    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest of the high ends of the classes: the class that is worst in the population is a fixed one.
 
         Statement and argument: docs/proofs.md, section 6.
@@ -161,7 +161,7 @@ class LargestOverClasses(Norm):
         assert separable is not None
         cells = separable.total.size // self.classes
         parts = (slice(k * cells, (k + 1) * cells) for k in range(self.classes))
-        return max(separable.of_cells(part).absolute_sum_bound(score) for part in parts)
+        return max(separable.of_cells(part).absolute_sum_bound(tail_bound) for part in parts)
 
 
 OfClasses = tuple[SeminormInterval, ClassTable]  # an interval and its table

@@ -18,7 +18,7 @@ from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm
 from calibstat.bounds.residual_tables import SummaryTable
-from calibstat.bounds.score_bound import ScoreBound, events_at
+from calibstat.bounds.tail_bound import TailBound, events_at
 from calibstat.compiled import jit, without_numba
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
@@ -118,8 +118,8 @@ class PowerNorm(Norm):
             return np.zeros(gap.size)
         return np.sign(gap) * (np.abs(gap) / value) ** (self.power - 1)
 
-    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
-        return moments.n * (power_bound(self.bins, self.power, score.z) / moments.n) ** (1 / self.power)
+    def upper_bound(self, moments: Moments, tail_bound: TailBound) -> float:
+        return moments.n * (power_bound(self.bins, self.power, tail_bound.z) / moments.n) ** (1 / self.power)
 
 
 class PowerInterval(SeminormInterval):

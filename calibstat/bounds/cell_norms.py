@@ -12,12 +12,12 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.absolute_norms import OfClasses, over_cells_of_simplex
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
-from calibstat.bounds.score_bound import ROOT_SLOPES, Allowance, ScoreBound
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up
+from calibstat.bounds.tail_bound import ROOT_SLOPES, Allowance, TailBound
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions
 from calibstat.in_order import first_largest, without_rounding
-from calibstat.resampling import ClassCells, Draws, Stage
+from calibstat.resampling import ClassCells, Draws, Stream
 
 _LAGRANGE_HALVINGS = 40
 
@@ -173,7 +173,7 @@ class CellNormInterval(DirectionalInterval):
 
     def resampled(self, draws: Draws) -> np.ndarray:
         cells = ClassCells(self.predictions, self.cell[:, None] * self.predictions.n_classes, 1, self.theta.size)
-        return resampling.pairs_of_vectors(cells, self.directional, draws, Stage.ROWS)
+        return resampling.pairs_of_vectors(cells, self.directional, draws, Stream.ROWS)
 
     @property
     def total(self) -> np.ndarray:
@@ -222,18 +222,18 @@ class CellNormInterval(DirectionalInterval):
         Statement and argument: docs/proofs.md, section 6.
         """
         n, norm, total = self.predictions.n, self.cell_norm, self.total
-        score = ScoreBound.of_rows(tail).times(norm.largest)
+        tail_bound = TailBound.of_rows(tail).times(norm.largest)
         value, second = float(norm(total).sum()), self.second
         most = float(norm.quadratic_bound(np.zeros_like(total), second, np.ones(1)).sum())
         slope = ROOT_SLOPES / (2 * np.sqrt(most)) if most > 0 else np.ones(1)
-        bounds = norm.quadratic_bound(total, second, score.z * slope).sum(axis=-1) + score.z / (4 * slope)
-        excess = min(float(bounds.min()) - value, score.z * np.sqrt(most))
+        bounds = norm.quadratic_bound(total, second, tail_bound.z * slope).sum(axis=-1) + tail_bound.z / (4 * slope)
+        excess = min(float(bounds.min()) - value, tail_bound.z * np.sqrt(most))
         cells = self._sums_of_cells()
         sums = Sums(*(part.sum() for part in cells))
         along = sums._replace(variance=max(float(sums.variance - sums.total**2 / n), 0.0))
-        third = cells._replace(variance=cells.variance - cells.total**2 / n).up_if_unsure(score.z).sum()
-        end = value + score.widen(max(excess, 0.0), score.rate(along.variance, third))
-        return max(float(end), score.of_either_sign(along)) / n
+        third = cells._replace(variance=cells.variance - cells.total**2 / n).up_if_unsure(tail_bound.z).sum()
+        end = value + tail_bound.widen(max(excess, 0.0), tail_bound.rate(along.variance, third))
+        return max(float(end), tail_bound.of_either_sign(along)) / n
 
     def _sums_of_cells(self) -> Sums:
         """Return the sums of cells along their weights, with their moments about 0."""

@@ -13,13 +13,13 @@ import numpy as np
 
 from calibstat.bounds.decision_gains import Rows, mirrored, steepest
 from calibstat.bounds.moments import Moments, SeparableMoments
-from calibstat.bounds.score_bound import UNSEEN_MASS, ScoreBound
+from calibstat.bounds.tail_bound import UNSEEN_MASS, TailBound
 from calibstat.compiled import jit, without_numba
 
 HALVINGS = 8  # between the logarithms of the least and the largest slope: the best one is met within some per cent
 
 
-def bound_of_pairs(value: np.ndarray, moments: SeparableMoments, score: ScoreBound) -> float:
+def bound_of_pairs(value: np.ndarray, moments: SeparableMoments, tail_bound: TailBound) -> float:
     """Return the largest upper bound of the gain of any move, in rows, by all pairs of ends.
 
     The cells of the moments are each prediction with outcome 0, and then with outcome 1.
@@ -28,8 +28,10 @@ def bound_of_pairs(value: np.ndarray, moments: SeparableMoments, score: ScoreBou
     """
     powers = np.stack(moments.powers[:3]).reshape(3, value.size, 2)
     sizes = powers[1:].sum(axis=(1, 2))
-    numbers = np.array([moments.n, score.z, score.k, UNSEEN_MASS * score.largest**2, score.largest, score.cap])
-    highest = float(score.reach(0.0, 0.0))
+    numbers = np.array(
+        [moments.n, tail_bound.z, tail_bound.k, UNSEEN_MASS * tail_bound.largest**2, tail_bound.largest, tail_bound.cap]
+    )
+    highest = float(tail_bound.reach(0.0, 0.0))
     for ascending, part in ((value, powers), (1 - value[::-1], powers[:, ::-1, ::-1])):
         before = np.cumsum(np.pad(part, ((0, 0), (1, 0), (0, 0))), axis=1)
         for threshold in _ends_of_gaps(ascending):
@@ -66,7 +68,7 @@ def _highest(
 
     `before` holds the sums of weights, of their squares and of their cubes over the rows with each outcome before a
     place, and `sizes` the sums of squares and cubes over all rows. The variance, the third moment and the rate are as
-    in `SeparableMoments` and `ScoreBound`.
+    in `SeparableMoments` and `TailBound`.
     """
     n, z, k, unseen, largest, cap = numbers
     highest = -np.inf
@@ -88,15 +90,24 @@ def _highest(
     return highest
 
 
-def bound_of_units(value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+def bound_of_units(value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
     """Return the same where units, such as clusters, add in several cells: in time that grows with their number too.
 
     Statement and argument: docs/proofs.md, section 14.
     """
     units = moments.by_unit()
     total, by_unit = moments.total.reshape(-1, 2), units.reshape(value.size, 2, -1)
-    numbers = np.array([moments.factor, score.z, score.k, UNSEEN_MASS * score.largest**2, score.largest, score.cap])
-    highest = float(score.reach(0.0, 0.0))
+    numbers = np.array(
+        [
+            moments.factor,
+            tail_bound.z,
+            tail_bound.k,
+            UNSEEN_MASS * tail_bound.largest**2,
+            tail_bound.largest,
+            tail_bound.cap,
+        ]
+    )
+    highest = float(tail_bound.reach(0.0, 0.0))
     for ascending, sums, parts in ((value, total, by_unit), (1 - value[::-1], total[::-1, ::-1], by_unit[::-1, ::-1])):
         before = np.cumsum(np.pad(sums, ((1, 0), (0, 0))), axis=0)
         parts_before = np.cumsum(np.pad(parts, ((1, 0), (0, 0), (0, 0))), axis=0)
@@ -130,7 +141,7 @@ def _highest_of_units(threshold: np.ndarray, before: np.ndarray, by_unit: np.nda
     return highest
 
 
-def bound_by_slopes(value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+def bound_by_slopes(value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
     """Return an upper bound of these bounds, in time that is proportional to the number of predictions.
 
     A root is at most slope * x + 1 / (4 slope) for every slope. For one slope the bound is a sum over the rows of the
@@ -140,7 +151,7 @@ def bound_by_slopes(value: np.ndarray, moments: Moments, score: ScoreBound) -> f
     """
     negatives, positives = moments.total.reshape(-1, 2).T.copy()
     largest, drift = moments.largest_spread()
-    square, skew, share = score.z**2 * largest, score.cap * score.k / 2, 1 - score.z * drift
+    square, skew, share = tail_bound.z**2 * largest, tail_bound.cap * tail_bound.k / 2, 1 - tail_bound.z * drift
     least, most = 0.5 / math.sqrt(square * moments.n + skew**2), min(0.5 / skew, share / square)
     if least > most:  # a few large units: no bound below the most that any row can gain
         return moments.n

@@ -17,9 +17,9 @@ from calibstat.bounds.decision_gains import Move, largest_signed_gain
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.norms import Norm
 from calibstat.bounds.residual_tables import LabelledRows, OfTheta, RowTable, SummaryTable, Table
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.data.sample import Sample
-from calibstat.resampling import Draws, Pairs, Stage
+from calibstat.resampling import Draws, Pairs, Stream
 
 BOTH = 2  # cells of each prediction
 PAIRED = 2000  # predictions, up to which all pairs of ends are looked at
@@ -73,9 +73,11 @@ class OutcomeSummary(SummaryTable):
 
     moved = Table.moved
 
-    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+    def resampled(self, of: OfTheta, draws: Draws, stream: int = Stream.ROWS) -> np.ndarray:
         n = self._sample.n
-        return resampling.draw(self._sample, Pairs(), lambda _, *counts: of(sums_by_outcome(*counts) / n), draws, stage)
+        return resampling.draw(
+            self._sample, Pairs(), lambda _, *counts: of(sums_by_outcome(*counts) / n), draws, stream
+        )
 
 
 def summary_by_outcome(sample: Sample) -> OutcomeSummary:
@@ -128,14 +130,14 @@ class DecisionNorm(Norm):
         weights[move.first : move.last] = move.weights
         return weights.ravel()
 
-    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound of the gain of any fixed move.
 
         Statement and argument: docs/proofs.md, section 14.
         """
         separable = moments.separable
         if separable is not None and self.prediction.size <= PAIRED:
-            return bound_of_pairs(self.prediction, separable, score)
+            return bound_of_pairs(self.prediction, separable, tail_bound)
         if separable is None and self.prediction.size**2 * moments.numbers_per_sum <= PAIR_BUDGET:
-            return bound_of_units(self.prediction, moments, score)
-        return bound_by_slopes(self.prediction, moments, score)
+            return bound_of_units(self.prediction, moments, tail_bound)
+        return bound_by_slopes(self.prediction, moments, tail_bound)

@@ -11,11 +11,11 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
 from calibstat.bounds.joint_moments import largest_eigenpair
-from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.bounds.skewness import Sums
+from calibstat.bounds.tail_bound import Allowance, TailBound
 from calibstat.data.predictions import Predictions
 from calibstat.in_order import RELATIVE
-from calibstat.resampling import Draws, Pairs, Stage
+from calibstat.resampling import Draws, Pairs, Stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class EmbeddingInterval(DirectionalInterval):
         def times(rows: np.ndarray, label: np.ndarray) -> np.ndarray:
             return np.bincount(rows, minlength=self.predictions.n).astype(np.float64)
 
-        counts = resampling.draw(self.predictions, Pairs(), times, draws, Stage.ROWS)
+        counts = resampling.draw(self.predictions, Pairs(), times, draws, Stream.ROWS)
         return np.asarray(self.directional(counts))
 
     @cached_property
@@ -62,13 +62,17 @@ class EmbeddingInterval(DirectionalInterval):
 
         Statement and argument: docs/proofs.md, section 6.
         """
-        n, score = self.theta.size, ScoreBound.of_rows(tail).times(self.largest)
+        n, tail_bound = self.theta.size, TailBound.of_rows(tail).times(self.largest)
         along, beyond = self._parts
         centred = along - along.mean()
         sums = Sums(n * self.estimate, float((centred**2).sum()), float((along**3).sum()))
-        excess = np.sqrt((sums.total + score.z * np.sqrt(sums.variance)) ** 2 + score.z**2 * beyond) - sums.total
-        end = sums.total + float(score.widen(excess, score.rate(sums.variance, sums.up_if_unsure(score.z))))
-        return max(end, score.of_either_sign(sums)) / n
+        excess = (
+            np.sqrt((sums.total + tail_bound.z * np.sqrt(sums.variance)) ** 2 + tail_bound.z**2 * beyond) - sums.total
+        )
+        end = sums.total + float(
+            tail_bound.widen(excess, tail_bound.rate(sums.variance, sums.up_if_unsure(tail_bound.z)))
+        )
+        return max(end, tail_bound.of_either_sign(sums)) / n
 
     @cached_property
     def _parts(self) -> tuple[np.ndarray, float]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import unsure_spreads
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.in_order import RELATIVE
 
 # at least, for the absolute value to be nearly a folded normal; less rounding, because 4 rows at 1/2 have exactly 1
@@ -67,7 +67,7 @@ class AbsoluteSums:
     sign: np.ndarray | float = 1.0
     most: float = np.inf
 
-    def high(self, score: ScoreBound, rate: float) -> float:
+    def high(self, tail_bound: TailBound, rate: float) -> float:
         """Return the largest sum of absolute means for which the observed one is not too small.
 
         The mean of a folded normal is convex in its centre, so for a given sum of absolute means the mean of the
@@ -77,12 +77,12 @@ class AbsoluteSums:
         """
         total, fixed = float(np.abs(self.first).sum()), float(np.abs(self.first[~self.folded]).sum())
         spread = self._spread
-        cap = np.abs(self.first[self.folded]) / spread + unsure_spreads(score.z)
+        cap = np.abs(self.first[self.folded]) / spread + unsure_spreads(tail_bound.z)
 
         def least(tau: np.ndarray) -> np.ndarray:
             t = np.minimum(cap, tau[:, None])
             mean, variance = self._moments(t)
-            return fixed + mean @ spread - score.widen(score.z * np.sqrt(variance), rate)
+            return fixed + mean @ spread - tail_bound.widen(tail_bound.z * np.sqrt(variance), rate)
 
         end = cap.max(initial=0.0)
         t = np.minimum(cap, last_below(least, total, end))

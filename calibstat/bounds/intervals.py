@@ -22,7 +22,7 @@ import numpy as np
 
 from calibstat.bounds.norms import Norm
 from calibstat.bounds.residual_tables import Table
-from calibstat.bounds.score_bound import Allowance, ScoreBound
+from calibstat.bounds.tail_bound import Allowance, TailBound
 from calibstat.resampling import Draws
 
 CLASSES_STEP = 20.0  # of many dimensions noise is large beside a small error: a smaller step takes it for one
@@ -149,7 +149,7 @@ class ComparableInterval(DirectionalInterval):
         """Return the weights of the largest sum, None where they are not known."""
 
     @abstractmethod
-    def score(self, tail: float) -> ScoreBound:
+    def tail_bound(self, tail: float) -> TailBound:
         """Return the upper bound of a sum with weights that the norm allows, exceeded with probability `tail`."""
 
 
@@ -186,20 +186,20 @@ class SeminormInterval(ComparableInterval):
     def witness(self, theta: np.ndarray) -> np.ndarray | None:
         return self.norm.witness(theta)
 
-    def score(self, tail: float) -> ScoreBound:
-        return self.table.score(tail).times(self.norm.largest_weight)
+    def tail_bound(self, tail: float) -> TailBound:
+        return self.table.tail_bound(tail).times(self.norm.largest_weight)
 
     def below(self, tail: float) -> Allowance:
-        score, weight, moments = self.score(tail), self.witness(self.theta), self.table.moments
+        tail_bound, weight, moments = self.tail_bound(tail), self.witness(self.theta), self.table.moments
         if weight is None:  # the worst
             variance, third = moments.largest()
-            return Allowance.of(score, variance, -third, moments.n)
+            return Allowance.of(tail_bound, variance, -third, moments.n)
         sums = moments.of(weight)
-        return Allowance.of(score, sums.variance, moments.central_third(sums), moments.n)
+        return Allowance.of(tail_bound, sums.variance, moments.central_third(sums), moments.n)
 
     def high(self, tail: float) -> float:
         moments = self.table.moments
-        return self.norm.upper_bound(moments, moments.score(tail)) / moments.n
+        return self.norm.upper_bound(moments, moments.tail_bound(tail)) / moments.n
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ import numpy as np
 from calibstat.bounds.intervals import Interval, smallest, upper_quantile
 from calibstat.bounds.isotonic_gain import largest_gain
 from calibstat.bounds.residual_tables import RowTable, SummaryTable
-from calibstat.bounds.score_bound import Allowance, ScoreBound
+from calibstat.bounds.tail_bound import Allowance, TailBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
@@ -101,7 +101,7 @@ class IsotonicInterval(Interval):
         """
         mean = self.sample.value + self.best  # of the outcomes
         deviation = 2 * self.best * np.array([-mean, 1 - mean])  # of the gain from its mean, if the outcome is 0, and 1
-        score = self.score(tail).times(-deviation.min())
+        tail_bound = self.tail_bound(tail).times(-deviation.min())
         if self.table is None:
             rows = np.array([self.sample.count - self.sample.positives, self.sample.positives])
             variance, third = (float((rows * deviation**power).sum()) for power in (2, 3))
@@ -110,11 +110,11 @@ class IsotonicInterval(Interval):
             weight = np.ones(self.table.n_rows) if self.table.sample_weight is None else self.table.sample_weight
             by_unit = np.bincount(self.table.units, weight * deviation[at])
             variance, third = (float((by_unit**power).sum()) for power in (2, 3))
-        return Allowance.of(score, variance, third, self.sample.n)
+        return Allowance.of(tail_bound, variance, third, self.sample.n)
 
-    def score(self, tail: float) -> ScoreBound:
+    def tail_bound(self, tail: float) -> TailBound:
         """Return the bound of a sum over the rows, or over their clusters."""
-        return ScoreBound.of_rows(tail) if self.table is None else ScoreBound.of_units(self.table.size, tail)
+        return TailBound.of_rows(tail) if self.table is None else TailBound.of_units(self.table.size, tail)
 
     def low(self, tail: float, draws: Draws) -> float:
         """Return the smallest t that the estimate exceeds by no more than noise: |w_0|**2 is at most the true value.
@@ -141,13 +141,13 @@ class IsotonicInterval(Interval):
         Statement and argument: docs/proofs.md, section 9.
         """
         if self.table is None:
-            return gain_bound(*self.sample.arrays, self.score(tail)) / self.sample.n
+            return gain_bound(*self.sample.arrays, self.tail_bound(tail)) / self.sample.n
         table, cells = self.table, self.sample.value.size
         weight = np.ones(table.n_rows) if table.sample_weight is None else table.sample_weight
         square = weight * table.size[table.units]
         outcome = table.residual + table.prediction > 0.5
         of_1, of_0 = (np.bincount(table.cell[of], square[of], cells) for of in (outcome, ~outcome))
-        return gain_bound(*self.sample.arrays, self.score(tail), (of_1, of_0)) / self.sample.n
+        return gain_bound(*self.sample.arrays, self.tail_bound(tail), (of_1, of_0)) / self.sample.n
 
 
 def recalibrated(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
@@ -206,7 +206,7 @@ def gain_bound(
     value: np.ndarray,
     count: np.ndarray,
     positives: np.ndarray,
-    score: ScoreBound,
+    tail_bound: TailBound,
     squares: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> float:
     """Return the largest upper bound of the sum of f for any fixed recalibration.
@@ -222,8 +222,8 @@ def gain_bound(
     levels = np.minimum(GROWTH ** np.arange(math.ceil(math.log(intervals) / math.log(GROWTH)) + 1) / intervals, 1.0)
     negatives = count - positives
     of_1, of_0 = (positives, negatives) if squares is None else squares
-    k = score.k * score.cap
-    best = _highest(value, positives, negatives, of_1, of_0, intervals, levels, score.z, k)
+    k = tail_bound.k * tail_bound.cap
+    best = _highest(value, positives, negatives, of_1, of_0, intervals, levels, tail_bound.z, k)
     return max(best, 0.0) + n / (4.0 * intervals**2)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from calibstat.bounds.folded_bounds import MANY_SUMS, SUM_BUDGET, AbsoluteSums, are_folded, largest_excess
 from calibstat.bounds.moments import Majorant, Moments
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, signs, skewed_signs
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.bounds.unit_sums import UnitSums
 from calibstat.compiled import jit
 from calibstat.inner_product import inner
@@ -68,8 +68,8 @@ class JointMoments(Moments):
     def is_central(self) -> bool:
         return not self.sums.units_are_rows
 
-    def score(self, tail: float) -> ScoreBound:
-        return self.sums.score(tail)
+    def tail_bound(self, tail: float) -> TailBound:
+        return self.sums.tail_bound(tail)
 
     def centred(self, total: np.ndarray) -> np.ndarray:
         """Return sums of units, along the last axis, less what their numbers of rows let expect."""
@@ -179,7 +179,7 @@ class JointMoments(Moments):
     def covariance(self) -> np.ndarray:
         return self.sums.covariance(np.arange(self.cells))
 
-    def absolute_sum_bound(self, score: ScoreBound) -> float:
+    def absolute_sum_bound(self, tail_bound: TailBound) -> float:
         """Return the inversion with covariances for rows, with weights or without, the bound over signs for clusters.
 
         Few clusters are not nearly normal. Of too many sums for a matrix it is the bound with the largest variance
@@ -194,23 +194,23 @@ class JointMoments(Moments):
         variance = self.variances()[used] if covariance is None else np.maximum(np.diag(covariance), 0.0)
         ways = np.ones((2, self.cells))
         ways[:, used] = signs(first, self.n, None if covariance is None else lambda: covariance)
-        ways[1, used] = skewed_signs(ways[0, used], first, variance, self.cube[used], self.square[used], score.z)
+        ways[1, used] = skewed_signs(ways[0, used], first, variance, self.cube[used], self.square[used], tail_bound.z)
         sign, along = ways[0, used], [self.of(way) for way in ways]
         if not self.sums.inverts:  # residuals of all classes of a row add up to 0
             along.append(self.of(np.ones(self.cells)))
-        rate = max(float(score.rate(max(sums.variance, 0.0), sums.up)) for sums in along[:2])
+        rate = max(float(tail_bound.rate(max(sums.variance, 0.0), sums.up)) for sums in along[:2])
         # along the signs of the data, which make the sum largest, it would count the bias of absolute values
-        floor = max(score.of_either_sign(sums) for sums in along[1:])
+        floor = max(tail_bound.of_either_sign(sums) for sums in along[1:])
         most, total = self.largest()[0], float(np.abs(self.total).sum())
         if covariance is None:
-            return max(total + float(score.widen(score.z * np.sqrt(most), rate)), floor)
+            return max(total + float(tail_bound.widen(tail_bound.z * np.sqrt(most), rate)), floor)
         if not self.sums.inverts:
-            excess = largest_excess(first, sign, covariance, score.z)
-            return max(total + float(score.widen(excess, rate)), floor)
+            excess = largest_excess(first, sign, covariance, tail_bound.z)
+            return max(total + float(tail_bound.widen(excess, rate)), floor)
         largest = self.sums.largest_square if self.sums.units_are_rows else np.asarray(self.sums.largest_square)[used]
         folded = are_folded(variance / largest, self.square[used] / largest)
         sums = AbsoluteSums(first, variance, folded, covariance, sign, most)
-        return max(sums.high(score, rate), floor)
+        return max(sums.high(tail_bound, rate), floor)
 
 
 def largest_eigenpair(products: Callable[[np.ndarray], np.ndarray], size: int) -> tuple[float, np.ndarray]:

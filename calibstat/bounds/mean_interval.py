@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.bounds.intervals import Interval
 from calibstat.bounds.joint_moments import sums_of_units
 from calibstat.bounds.residual_tables import Order, RowTable
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.data.clipping import advice
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
@@ -62,8 +62,8 @@ class MeanInterval(Interval):
         from scipy.special import stdtrit
 
         size = self.size
-        score = ScoreBound(float(stdtrit(self.n - 1, 1 - tail))) if size is None else ScoreBound.of_units(size, tail)
-        return float(score.times(largest).reach(self.variance, third)) / self.n
+        tail_bound = TailBound(float(stdtrit(self.n - 1, 1 - tail))) if size is None else TailBound.of_units(size, tail)
+        return float(tail_bound.times(largest).reach(self.variance, third)) / self.n
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

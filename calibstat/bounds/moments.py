@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from calibstat.bounds.folded_bounds import AbsoluteSums, are_folded
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, signs
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
 
@@ -76,7 +76,7 @@ class Moments(ABC):
         return None
 
     @abstractmethod
-    def score(self, tail: float) -> ScoreBound:
+    def tail_bound(self, tail: float) -> TailBound:
         """Return the upper bound of a sum with weights in [-1, 1] that is exceeded with probability `tail`."""
 
     @abstractmethod
@@ -143,7 +143,7 @@ class Moments(ABC):
         """Return the second moments of the sums of cells, shape (cells, cells)."""
 
     @abstractmethod
-    def absolute_sum_bound(self, score: ScoreBound) -> float:
+    def absolute_sum_bound(self, tail_bound: TailBound) -> float:
         """Return an upper bound of the sum over cells of absolute means, in rows."""
 
 
@@ -289,8 +289,8 @@ class SeparableMoments(Moments):
         t = x / self.n
         return Sums(x, xx - 2 * t * xw + t**2 * ww, xxx - 3 * t * xxw + 3 * t**2 * xww - t**3 * www, hidden)
 
-    def score(self, tail: float) -> ScoreBound:
-        return ScoreBound.of_rows(tail) if self.sample_weight is None else ScoreBound.of_units(self.sample_weight, tail)
+    def tail_bound(self, tail: float) -> TailBound:
+        return TailBound.of_rows(tail) if self.sample_weight is None else TailBound.of_units(self.sample_weight, tail)
 
     def of(self, weights: np.ndarray) -> Sums:
         # with a negative weight rare non-events are the rows that are skewed upwards
@@ -342,11 +342,13 @@ class SeparableMoments(Moments):
         along = np.outer(t, self.powers[3])
         return np.diag(self.square) - along - along.T + np.outer(t, t) * self._sizes[0]
 
-    def absolute_sum_bound(self, score: ScoreBound) -> float:
-        return absolute_sum_bound_of_rows(self, score, self.largest_square)
+    def absolute_sum_bound(self, tail_bound: TailBound) -> float:
+        return absolute_sum_bound_of_rows(self, tail_bound, self.largest_square)
 
 
-def absolute_sum_bound_of_rows(moments: Moments, score: ScoreBound, largest_square: np.ndarray | float = 1.0) -> float:
+def absolute_sum_bound_of_rows(
+    moments: Moments, tail_bound: TailBound, largest_square: np.ndarray | float = 1.0
+) -> float:
     """Return the largest sum of absolute means that the observed sum allows, of rows that add in one cell each.
 
     The sums of cells are not correlated, except through their sum. `largest_square` is the square of the most that one
@@ -360,9 +362,9 @@ def absolute_sum_bound_of_rows(moments: Moments, score: ScoreBound, largest_squa
     sign = signs(total, moments.n)
     along = moments.of(sign)
     sums = AbsoluteSums(total, np.where(folded, variance, square), folded)
-    third = _third_of_cells(moments, along, sign, score.z)
-    end = sums.high(score, float(score.rate(max(along.variance, 0.0), third)))
-    return max(end, score.of_either_sign(moments.of(np.ones(total.size))))
+    third = _third_of_cells(moments, along, sign, tail_bound.z)
+    end = sums.high(tail_bound, float(tail_bound.rate(max(along.variance, 0.0), third)))
+    return max(end, tail_bound.of_either_sign(moments.of(np.ones(total.size))))
 
 
 def _third_of_cells(moments: Moments, along: Sums, sign: np.ndarray, z: float) -> float:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.moments import Majorant, Moments, absolute_sum_bound_of_rows
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import Sums
+from calibstat.bounds.tail_bound import TailBound
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class MomentsOfSamples(Moments):
 
     samples: Sequence[Moments]
     n: float
-    bound: Callable[[float], ScoreBound]
+    bound: Callable[[float], TailBound]
 
     def _added(self, part: Callable[[Moments], Any]) -> Any:
         return sum(map(part, self.samples))
@@ -61,7 +61,7 @@ class MomentsOfSamples(Moments):
     def is_central(self) -> bool:
         return self.samples[0].is_central
 
-    def score(self, tail: float) -> ScoreBound:
+    def tail_bound(self, tail: float) -> TailBound:
         return self.bound(tail)
 
     def of(self, weights: np.ndarray) -> Sums:
@@ -101,11 +101,11 @@ class MomentsOfSamples(Moments):
     def covariance(self) -> np.ndarray:
         return np.asarray(self._added(lambda each: each.covariance()))
 
-    def absolute_sum_bound(self, score: ScoreBound) -> float:
+    def absolute_sum_bound(self, tail_bound: TailBound) -> float:
         """Return the bound of the only sample or, of rows of several, the one of sums whose cells are not correlated.
 
         Sums of cells are not correlated, except through the sum of each sample.
         """
         if len(self.samples) == 1:
-            return self.samples[0].absolute_sum_bound(score)
-        return absolute_sum_bound_of_rows(self, score)
+            return self.samples[0].absolute_sum_bound(tail_bound)
+        return absolute_sum_bound_of_rows(self, tail_bound)

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.residual_tables import LabelledRows, RowTable
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.data.sample import Sample
 
 CLUSTERS_STEP = 3.0  # without an exact test a smaller step takes the bias of a calibrated model for an error
@@ -75,7 +75,7 @@ class Norm(ABC):
         """Return the weights of the largest sum, or None where they are not known."""
 
     @abstractmethod
-    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound of a sum for any fixed weights, in rows."""
 
 
@@ -90,7 +90,7 @@ class OnPredictions(Protocol):
         """Return its weights, or None."""
         ...
 
-    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound of a sum."""
         ...
 
@@ -120,5 +120,5 @@ class SeminormOn(Norm):
     def witness(self, theta: np.ndarray) -> np.ndarray | None:
         return self.seminorm.witness(self.prediction, theta)
 
-    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
-        return self.seminorm.upper_bound(self.prediction, moments, score)
+    def upper_bound(self, moments: Moments, tail_bound: TailBound) -> float:
+        return self.seminorm.upper_bound(self.prediction, moments, tail_bound)

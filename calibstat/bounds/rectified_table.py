@@ -11,9 +11,9 @@ import numpy as np
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.moments_of_samples import MomentsOfSamples
 from calibstat.bounds.residual_tables import FEW_ROWS, OfTheta, RowTable, Table
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import Side, SquareBound, bound_of
-from calibstat.resampling import Draws, OnePass, Stage
+from calibstat.bounds.tail_bound import TailBound
+from calibstat.resampling import Draws, OnePass, Stream
 
 HELD = 2**21  # sums in cells of the resamples that are held together
 
@@ -42,8 +42,8 @@ class RectifiedRowTable(RowTable):
     def spread(self) -> np.ndarray:
         return self.standard_error
 
-    def score(self, tail: float) -> ScoreBound:
-        return self.moments.score(tail).times(self.largest)
+    def tail_bound(self, tail: float) -> TailBound:
+        return self.moments.tail_bound(tail).times(self.largest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class RectifiedTable(Table):
     n: float
     labelled: np.ndarray
     model: np.ndarray
-    bound: Callable[[float], ScoreBound]
+    bound: Callable[[float], TailBound]
     largest: np.ndarray | None = None
 
     @property
@@ -116,14 +116,14 @@ class RectifiedTable(Table):
     def full_cells(self) -> int:
         return int(np.unique(np.concatenate([each.cell for each in self.samples])).size)
 
-    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+    def resampled(self, of: OfTheta, draws: Draws, stream: int = Stream.ROWS) -> np.ndarray:
         """Return ``of(theta)`` of every resample, of samples that are drawn by themselves, each with replacement."""
-        samples = list(zip(self.samples, (stage, Stage.UNLABELLED), strict=False))
+        samples = list(zip(self.samples, (stream, Stream.UNLABELLED), strict=False))
 
         def sums(first: int, last: int) -> np.ndarray:
             parts = (
-                sample.resampled(lambda theta: theta, draws.part(first, last, stage), stage) * (sample.n / self.n)
-                for sample, stage in samples
+                sample.resampled(lambda theta: theta, draws.part(first, last, stream), stream) * (sample.n / self.n)
+                for sample, stream in samples
             )
             return np.asarray(sum(parts))
 

@@ -13,13 +13,13 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import Moments, SeparableMoments
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.bounds.unit_sums import ClassSums, ClusterSums
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
-from calibstat.resampling import CellSums, Column, Draws, OnePass, Pairs, Stage, UnitCounts
+from calibstat.resampling import CellSums, Column, Draws, OnePass, Pairs, Stream, UnitCounts
 
 FEW_ROWS = 30  # below it a cell's observed variance is not trusted alone
 ROW_BLOCK = 4096  # so that no array of all rows and classes is made
@@ -85,9 +85,9 @@ class Table:
         """The number of cells that hold rows."""
         raise NotImplementedError
 
-    def score(self, tail: float) -> ScoreBound:
+    def tail_bound(self, tail: float) -> TailBound:
         """Return the upper bound of a sum with weights in [-1, 1] that is exceeded with probability `tail`."""
-        return self.moments.score(tail)
+        return self.moments.tail_bound(tail)
 
     def square_bound(self, value: np.ndarray, bandwidth: float) -> Callable[[], SquareBound] | None:
         """Return a function that returns the bound of the squared Laplace norm at these predictions, if one is known.
@@ -96,7 +96,7 @@ class Table:
         """
         return None
 
-    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+    def resampled(self, of: OfTheta, draws: Draws, stream: int = Stream.ROWS) -> np.ndarray:
         """Return ``of(theta)`` of every resample of the units, drawn with replacement, along the first axis."""
         raise NotImplementedError
 
@@ -169,11 +169,11 @@ class SummaryTable(Table):
         assert self.count is not None
         return int(np.count_nonzero(self.count))
 
-    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+    def resampled(self, of: OfTheta, draws: Draws, stream: int = Stream.ROWS) -> np.ndarray:
         if self.cell is not None:
             cells = CellSums(self._sample, self.cell)
-            return resampling.draw(cells, Pairs(), lambda _, residual, __: of(residual), draws, stage)
-        return resampling.residuals_of_pairs(self._sample, self._zeros, 1.0, of, draws, stage)
+            return resampling.draw(cells, Pairs(), lambda _, residual, __: of(residual), draws, stream)
+        return resampling.residuals_of_pairs(self._sample, self._zeros, 1.0, of, draws, stream)
 
     def moved(
         self, norm: OfTheta, one_pass: OnePass | None, origin: np.ndarray, step: float, draws: Draws
@@ -182,11 +182,11 @@ class SummaryTable(Table):
             return super().moved(norm, one_pass, origin, step, draws)
         start = (1 - step) * origin
         if one_pass is not None:
-            return resampling.pairs_in_one_pass(self._sample, start, step, one_pass, draws, Stage.ROWS)
-        return resampling.residuals_of_pairs(self._sample, start, step, norm, draws, Stage.ROWS)
+            return resampling.pairs_in_one_pass(self._sample, start, step, one_pass, draws, Stream.ROWS)
+        return resampling.residuals_of_pairs(self._sample, start, step, norm, draws, Stream.ROWS)
 
     def in_one_pass(self, statistic: OnePass, draws: Draws) -> np.ndarray:
-        return resampling.pairs_in_one_pass(self._sample, self._zeros, 1.0, statistic, draws, Stage.ROWS)
+        return resampling.pairs_in_one_pass(self._sample, self._zeros, 1.0, statistic, draws, Stream.ROWS)
 
     @property
     def _sample(self) -> Sample:
@@ -296,8 +296,8 @@ class TableOfRows(Table, ABC):
             total += np.bincount(cell, contribution * times, self.cells)
         return total
 
-    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
-        return of_same_draws([self], [of], UnitCounts(self.size.size, draws, stage))[1][0]
+    def resampled(self, of: OfTheta, draws: Draws, stream: int = Stream.ROWS) -> np.ndarray:
+        return of_same_draws([self], [of], UnitCounts(self.size.size, draws, stream))[1][0]
 
     def signed(self, of: OfTheta, draws: Draws) -> np.ndarray:
         """Return ``of(theta)`` where what a unit adds keeps or changes its sign, all of it together.
@@ -307,7 +307,7 @@ class TableOfRows(Table, ABC):
         """
         columns = [self.column(k) for k in range(self.columns)]
         return resampling.sums_of_signs(
-            columns, self.theta.size, self.units, lambda total: of(total / self.n), draws, Stage.SIGNS
+            columns, self.theta.size, self.units, lambda total: of(total / self.n), draws, Stream.SIGNS
         )
 
     def sizes(self, counts: np.ndarray) -> np.ndarray:
@@ -447,13 +447,13 @@ class RowTable(TableOfRows):
         return [self]
 
     def relabelled(
-        self, cell: np.ndarray, cells: int, unit: np.ndarray, of: OfTheta, draws: Draws, stage: int
+        self, cell: np.ndarray, cells: int, unit: np.ndarray, of: OfTheta, draws: Draws, stream: int
     ) -> np.ndarray:
         """Return ``of(theta)`` of labels that are drawn from the predictions, as alike in a unit as they can be.
 
         Sums are in these cells: `cell` holds that of each row, of one event after another.
         """
-        return resampling.sums_of_row_labels(cell, self.prediction, cells, unit, self.sample_weight, of, draws, stage)
+        return resampling.sums_of_row_labels(cell, self.prediction, cells, unit, self.sample_weight, of, draws, stream)
 
     @property
     def residuals(self) -> RowTable:
@@ -513,10 +513,10 @@ class ClassTable(TableOfRows):
         largest = np.asarray(self.sums.largest_square)
         return SeparableMoments.of_weighted_columns(columns, self.cells, self.sample_weight, largest)
 
-    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+    def resampled(self, of: OfTheta, draws: Draws, stream: int = Stream.ROWS) -> np.ndarray:
         if self.sample_weight is not None:
-            return super().resampled(of, draws, stage)
-        return resampling.pairs_of_vectors(self.sums.places, of, draws, stage)
+            return super().resampled(of, draws, stream)
+        return resampling.pairs_of_vectors(self.sums.places, of, draws, stream)
 
     def of_one_class(self) -> Self:
         """Return the table for norms that weigh the cells of one class alone."""

@@ -14,8 +14,8 @@ from functools import cached_property, partial
 import numpy as np
 
 from calibstat.bounds.laplace import laplace_smoothed, laplace_smoothed_within, laplace_square, sum_over_pairs
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, unsure
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
@@ -69,21 +69,21 @@ class SquareBound:
 
     def high(self, tail: float) -> float:
         """Return the end, below the value in the population with probability `tail`."""
-        score = ScoreBound.of_rows(tail) if self.size is None else ScoreBound.of_units(self.size, tail, self.hides)
-        pairs = max(UNSEEN_PAIRS, math.log(tail) ** 2 / score.k)
-        largest = self.most + pairs * score.largest * self.alone
-        variance = self.linear + (1 + max(score.z / USUAL, 1.0) ** 3) * self.quadratic
-        bound = score.times(largest)
+        tail_bound = TailBound.of_rows(tail) if self.size is None else TailBound.of_units(self.size, tail, self.hides)
+        pairs = max(UNSEEN_PAIRS, math.log(tail) ** 2 / tail_bound.k)
+        largest = self.most + pairs * tail_bound.largest * self.alone
+        variance = self.linear + (1 + max(tail_bound.z / USUAL, 1.0) ** 3) * self.quadratic
+        bound = tail_bound.times(largest)
         # pairs have no part in the third moment, and do not make the rate of what was seen smaller
         third = max(self.third, 0.0) + self.cancelled
         seen = float(bound.rate(self.linear, third) - bound.rate(self.linear, 0.0))
         rate = min(float(bound.rate(variance, 0.0)) + seen, bound.cap)
-        reach = float(bound.widen(score.z * math.sqrt(max(variance, 0.0)), rate))
-        spreads = max([score.spreads(sums.variance, sums.most) for sums in self.plain], default=score.z)
+        reach = float(bound.widen(tail_bound.z * math.sqrt(max(variance, 0.0)), rate))
+        spreads = max([tail_bound.spreads(sums.variance, sums.most) for sums in self.plain], default=tail_bound.z)
         along, steepest = max(self.curvature, 0.0), math.sqrt(max(self.quadratic, 0.0) / 2)
         # near 0 what units add says little of the direction of the noise
-        unknown = unsure(max(along, steepest), along, math.sqrt(self.linear), 4 * steepest**2, score.z)
-        return self.estimate + reach + score.z**2 * along + (spreads**2 - score.z**2) * float(unknown)
+        unknown = unsure(max(along, steepest), along, math.sqrt(self.linear), 4 * steepest**2, tail_bound.z)
+        return self.estimate + reach + tail_bound.z**2 * along + (spreads**2 - tail_bound.z**2) * float(unknown)
 
     def low(self, tail: float) -> float:
         """Return the end, above the value in the population with probability `tail`."""

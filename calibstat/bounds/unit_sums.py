@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import STEEP, share_skewed_up
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.inner_product import inner
@@ -78,7 +78,7 @@ class UnitSums(ABC):
         """
 
     @abstractmethod
-    def score(self, tail: float) -> ScoreBound:
+    def tail_bound(self, tail: float) -> TailBound:
         """Return the upper bound of a sum with weights in [-1, 1] that is exceeded with probability `tail`."""
 
     @property
@@ -146,8 +146,8 @@ class ClusterSums(UnitSums):
         along, size = (np.bincount(self.unit, part, self.size.size) for part in (weight * (1 - 2 * v), np.abs(weight)))
         return np.divide(along, size, out=np.zeros_like(size), where=size > 0)
 
-    def score(self, tail: float) -> ScoreBound:
-        return ScoreBound.of_units(self.size, tail)
+    def tail_bound(self, tail: float) -> TailBound:
+        return TailBound.of_units(self.size, tail)
 
     def covariance(self, chosen: np.ndarray) -> np.ndarray:
         units = self.size.size
@@ -233,9 +233,9 @@ class ClassSums(UnitSums):
     def low(self) -> np.ndarray:
         return np.asarray(self._powers_and_low[3])
 
-    def score(self, tail: float) -> ScoreBound:
+    def tail_bound(self, tail: float) -> TailBound:
         weight = self.sample_weight
-        return (ScoreBound.of_rows(tail) if weight is None else ScoreBound.of_units(weight, tail)).times(TOP_SHARE)
+        return (TailBound.of_rows(tail) if weight is None else TailBound.of_units(weight, tail)).times(TOP_SHARE)
 
     def by_unit(self, weights: np.ndarray) -> np.ndarray:
         return np.asarray(_row_sums(*self._rows, weights)) * self.size

@@ -10,10 +10,10 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
 from calibstat.bounds.joint_moments import JointMoments
-from calibstat.bounds.score_bound import ROOT_SLOPES, Allowance, ScoreBound
 from calibstat.bounds.skewness import signs, skewed_signs
+from calibstat.bounds.tail_bound import ROOT_SLOPES, Allowance, TailBound
 from calibstat.bounds.unit_sums import ClassSums
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 
 MANY_CELLS = 2000  # with more there is no matrix of their products
 
@@ -38,7 +38,7 @@ class WeightedSumsInterval(DirectionalInterval):
     largest: float
 
     def resampled(self, draws: Draws) -> np.ndarray:
-        return resampling.pairs_of_vectors(self.sums.places, self.directional, draws, Stage.ROWS)
+        return resampling.pairs_of_vectors(self.sums.places, self.directional, draws, Stream.ROWS)
 
     @cached_property
     def theta(self) -> np.ndarray:
@@ -68,24 +68,24 @@ class WeightedSumsInterval(DirectionalInterval):
 
         Statement and argument: docs/proofs.md, section 6.
         """
-        score = ScoreBound.of_rows(tail).times(self.largest)
+        tail_bound = TailBound.of_rows(tail).times(self.largest)
         absolute, is_used = self.sums.absolute_by_unit(self.weight)
         value, n, most = float(np.abs(self.theta) @ self.weight), absolute.size, float((absolute**2).sum())
-        value, excess = value * n, score.z * np.sqrt(most)
+        value, excess = value * n, tail_bound.z * np.sqrt(most)
         used = np.flatnonzero(is_used)
         if 0 < used.size <= MANY_CELLS and most > 0:
             products, sign = self.sums.products(used, self.weight), self._sign[used]
             size = n * np.abs(self.weight * self.theta)[used]
             along = sign * (products @ sign)
             gained = np.abs(products).sum(axis=1) - along
-            slope = score.z * ROOT_SLOPES / (2 * np.sqrt(most))
+            slope = tail_bound.z * ROOT_SLOPES / (2 * np.sqrt(most))
             turned = np.maximum(2 * slope[:, None] * gained - size, 0.0).sum(axis=1)
-            excess = min(excess, float((slope * along.sum() + score.z**2 / (4 * slope) + 2 * turned).min()))
+            excess = min(excess, float((slope * along.sum() + tail_bound.z**2 / (4 * slope) + 2 * turned).min()))
         total, square, cube = self.sums.powers
-        skewed = skewed_signs(self._sign, total, square - total**2 / n, cube, square, score.z)
+        skewed = skewed_signs(self._sign, total, square - total**2 / n, cube, square, tail_bound.z)
         along_signs = [JointMoments(self.sums).of(sign * self.weight) for sign in (self._sign, skewed)]
-        rate = max(float(score.rate(max(sums.variance, 0.0), sums.up)) for sums in along_signs)
-        return max(value + float(score.widen(excess, rate)), *map(score.of_either_sign, along_signs)) / n
+        rate = max(float(tail_bound.rate(max(sums.variance, 0.0), sums.up)) for sums in along_signs)
+        return max(value + float(tail_bound.widen(excess, rate)), *map(tail_bound.of_either_sign, along_signs)) / n
 
     @cached_property
     def _sign(self) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.classical.cox import Numbers, line_numbers
 from calibstat.classical.logistic import Fit, LogitPolynomial
 from calibstat.data.sample import Sample
@@ -22,7 +22,7 @@ def robust_line(sample: WeightedSample, unit: np.ndarray, miss: float) -> Number
     s_g (a jackknife, Bell and McCaffrey 2002). Student's quantile has the degrees of freedom of a sum of squares of
     such sizes. `unit` numbers the cluster of each row from 0; each end misses with probability `miss`.
     """
-    z = ScoreBound.of_units(np.bincount(unit, sample.weight), miss).z
+    z = TailBound.of_units(np.bincount(unit, sample.weight), miss).z
 
     def ends(model: LogitPolynomial, fit: Fit, direction: np.ndarray, null: float) -> tuple[float, float]:
         estimate = float(null + direction @ fit.coefficient)

@@ -16,7 +16,7 @@ from calibstat.digits import settled
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.p_values import p_value
 from calibstat.measures.skce import SKCE, block_values, kernel_arguments, rows_of_block, signed_sums
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 from calibstat.resampling.rng import Rng
 
 _LIMIT_OF_METHOD = {
@@ -126,7 +126,7 @@ def kernel_calibration_test(
 def _by_signs(predictions: Predictions, arguments: tuple[bool, bool, float], draws: Draws) -> tuple[float, float]:
     """Return the U-statistic and its p-value by random signs."""
     n = predictions.n
-    drawn = resampling.random_signs(n, np.packbits, draws, Stage.ROW_SIGNS)
+    drawn = resampling.random_signs(n, np.packbits, draws, Stream.ROW_SIGNS)
     drawn = np.vstack((0 * drawn[:1], drawn))  # the first are all equal, and so leave the data as they are
     estimates = signed_sums(predictions, drawn, arguments) / (n * (n - 1) / 2)
     return float(estimates[0]), p_value(float(estimates[0]), estimates[1:], "greater")

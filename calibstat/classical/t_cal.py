@@ -150,7 +150,7 @@ def t_cal(
     if sample.n < 2:
         raise ValueError("expected at least two rows for T-Cal, whose statistic is of pairs; found 1")
     scales, statistic = over_scales(sample, n_bins)
-    drawn = resampling.draw(sample, resampling.Labels(), statistic, draws, resampling.Stage.LABELS)
+    drawn = resampling.draw(sample, resampling.Labels(), statistic, draws, resampling.Stream.LABELS)
     table = np.concatenate([statistic(*sample.arrays)[None], drawn])
     scale_pvalue = ranks(table)
     smallest = scale_pvalue.min(axis=1)

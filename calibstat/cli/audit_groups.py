@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from calibstat.cli.answers import Answer
-from calibstat.cli.large.parts import need_input_kept
+from calibstat.cli.large.parts import need_other_file
 from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed
 from calibstat.cli.reading import Reading
@@ -86,7 +86,7 @@ def audit_groups(
         if out is not None:
             with whole_folder(out) as draft:
                 saved = save_audits(audits, draft)
-                need_input_kept(file, *(out / each.name for each in saved))
+                need_other_file(file, *(out / each.name for each in saved))
             sentences.append(written(out, saved))
         sentences += [f"Left out: {one.left_out}."] if one.left_out else []
         counts = f"{words.number_of('row', one.n)}, {words.number_of('group', len(one.names))}"

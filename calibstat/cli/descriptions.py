@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from calibstat.cli.answers import Answer
-from calibstat.cli.large.parts import need_input_kept
+from calibstat.cli.large.parts import need_other_file
 from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Models, Seed, WeightColumn
 from calibstat.cli.printed_tables import table
@@ -242,7 +242,7 @@ def _drawn(answers: Mapping[str, Any], out: Path | None, file: Path) -> list[str
     """Save the picture, and say where; raise if that is the file that was read."""
     if out is None:
         return []
-    need_input_kept(file, out)
+    need_other_file(file, out)
     from calibstat import plot
 
     figure: Any = plot(answers if len(answers) > 1 else next(iter(answers.values()))).figure

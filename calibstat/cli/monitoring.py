@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from calibstat.cli.answers import Answer
-from calibstat.cli.large.parts import naming, need_input_kept, parts_of
+from calibstat.cli.large.parts import naming, need_other_file, parts_of
 from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, LensText
 from calibstat.cli.reading import Reading
@@ -269,7 +269,7 @@ def _save(status: Any, out: Path, file: Path) -> list[Path]:
     from calibstat.output.whole_folder import whole_folder
 
     saved = [out / "monitor.png", out / "monitor.csv"]
-    need_input_kept(file, *saved)
+    need_other_file(file, *saved)
     with whole_folder(out) as draft:
         figure: Any = plot(status).figure
         figure.savefig(draft / "monitor.png", dpi=150)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from calibstat.cli.answers import Answer
-from calibstat.cli.large.parts import need_input_kept
+from calibstat.cli.large.parts import need_other_file
 from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, Prob, Seed
 from calibstat.cli.reading import Reading
@@ -70,7 +70,7 @@ def recalibrate_predictions(
         from calibstat.resampling import key_of, repeated_folds
 
         for each in (file, *([] if to is None else [to])):
-            need_input_kept(each, out)
+            need_other_file(each, out)
         rows, how = read_rows(file, label, prob, reading)
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
         recalibrator = default_recalibrator(data) if map_ is None else named_map(map_)

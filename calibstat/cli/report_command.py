@@ -12,7 +12,7 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.audit_groups import By
-from calibstat.cli.large.parts import need_input_kept
+from calibstat.cli.large.parts import need_other_file
 from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, LensText, Level, Seed
 from calibstat.cli.reading import AS_WRITTEN, Reading
@@ -125,7 +125,7 @@ def write_report(
         from calibstat.reporting.sentences import say_comparison
 
         if out is not None:
-            need_input_kept(file, out)
+            need_other_file(file, out)
         judge = conditions.read()
         form = format_of(out or Path(), format) if out or format else None
         plain = not (by or columns or recalibrate or lens)

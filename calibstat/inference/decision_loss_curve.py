@@ -224,10 +224,10 @@ def _at(t: float, sample: Sample, units: UnitRows | None, tail: float) -> tuple[
     first = int(np.searchsorted(sample.value, edges_for(sample.value, t)))
     below, above = _nearest_first(t, first, sample, units)
     begun, ceased = below.prefixes(), above.prefixes()
-    score = below.score(tail)
+    tail_bound = below.tail_bound(tail)
     bounds = (
-        begun.total + score.reach(begun.variance, begun.third),
-        -ceased.total + score.reach(ceased.variance, -ceased.third),
+        begun.total + tail_bound.reach(begun.variance, begun.third),
+        -ceased.total + tail_bound.reach(ceased.variance, -ceased.third),
     )
     high = min(max(float(each.max()) for each in bounds) / below.n, 1.0)
     gains = np.concatenate([begun.total[first:0:-1], -ceased.total]) / below.n  # of acting from each prediction on

@@ -13,7 +13,7 @@ from calibstat.data.sample import Sample
 from calibstat.digits import settled
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.resampling import Draws, Labels, Stage, draw, in_cells
+from calibstat.resampling import Draws, Labels, Stream, draw, in_cells
 from calibstat.resampling.quantiles import quantiles
 from calibstat.result import Result
 
@@ -225,7 +225,7 @@ def _limit(sample: Sample, cell: np.ndarray, diagnostics: Diagnostics, draws: Dr
     def larger(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         return np.abs(diagnostics.roots(np.atleast_2d(residual))[:, :2]).max(axis=1)
 
-    drawn = draw(in_cells(sample, cell), Labels(), larger, draws, Stage.LABELS)
+    drawn = draw(in_cells(sample, cell), Labels(), larger, draws, Stream.LABELS)
     return float(quantiles(drawn.ravel(), [1 - CLAIM_LEVEL])[0])
 
 

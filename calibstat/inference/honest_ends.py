@@ -13,7 +13,7 @@ from calibstat.bounds.intervals import Interval
 from calibstat.data.views import Rarest
 from calibstat.inference.p_values import largest_p_value
 from calibstat.inference.problems.problem import Posed, Problem
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 from calibstat.resampling.quantiles import quantiles
 
 FIRST = 24  # resamples that are looked at before the others are drawn
@@ -94,7 +94,7 @@ class HonestEnds:
 
     @cached_property
     def _first(self) -> np.ndarray:
-        return self.posed.draw_labels(self.draws.part(0, FIRST, Stage.LABELS))
+        return self.posed.draw_labels(self.draws.part(0, FIRST, Stream.LABELS))
 
 
 class NoInterval(ValueError):

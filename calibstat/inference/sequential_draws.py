@@ -67,7 +67,7 @@ def check_stop(stop_after: object, n_resamples: int) -> None:
 
 
 def draw_until(
-    stops: Callable[[np.ndarray], list[int | None]], resampler: Resampler, draws: Draws, stage: int, first: int
+    stops: Callable[[np.ndarray], list[int | None]], resampler: Resampler, draws: Draws, stream: int, first: int
 ) -> np.ndarray:
     """Return the resamples up to the last at which any statistic stops: all, if any does not stop.
 
@@ -75,7 +75,7 @@ def draw_until(
     are. Resample r is the same in any block.
     """
     last = min(first, draws.n)
-    null = resampler(draws.part(0, last, stage))
+    null = resampler(draws.part(0, last, stream))
     while True:
         stopped = stops(null)
         ends = [end for end in stopped if end is not None]
@@ -84,7 +84,7 @@ def draw_until(
         if last == draws.n:
             return null
         begin, last = last, min(2 * last, draws.n)
-        null = np.concatenate([null, resampler(draws.part(begin, last, stage))])
+        null = np.concatenate([null, resampler(draws.part(begin, last, stream))])
 
 
 def stopping_point(statistic: float, null: np.ndarray, tail: str, stop_after: int) -> int | None:

@@ -9,14 +9,14 @@ from calibstat.data.sample import Sample
 from calibstat.inference.p_values import extremes
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.resampling import Draws, Labels, Stage, draw, in_cells
+from calibstat.resampling import Draws, Labels, Stream, draw, in_cells
 
 NOTE_LEVEL = 0.01  # of both together: a calibrated model gets the note in at most 1 % of samples
 OF_SUMS = 0.009  # of the mean and the slope of the residuals, and the rest of NOTE_LEVEL of the statistic
 MEAN = 10.0  # times that the mean residual counts: cross-validation makes it smaller than any other component
 LARGE_Z = 4.0  # their size from which on it is not worth while to draw
 # labels in clusters have no such note, so the words are free: the statistic must not share its draws with the two sums
-OTHER_WORDS = Stage.SHARED
+OTHER_WORDS = Stream.SHARED
 ROUNDING = 1e-9  # sizes so close to each other are ties
 NOTE = (
     "Residuals smaller than chance: were these predictions cross-validated, recalibrated or fitted on these outcomes? "

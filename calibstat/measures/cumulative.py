@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.moments import Moments
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.compiled import jit
 from calibstat.in_order import first_largest, first_smallest, without_rounding
 from calibstat.measures.kinds.binary_kinds import Seminorm
@@ -120,13 +120,15 @@ class KS(Seminorm):
     def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass:
         return _PartialSums(between=False)
 
-    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound over all thresholds and both signs; the empty sum is one of them.
 
         Statement and argument: docs/proofs.md, section 2.
         """
         sums = moments.prefixes()
-        return max(float((each.total + score.reach(each.variance, each.up)).max()) for each in (sums, sums.negative))
+        return max(
+            float((each.total + tail_bound.reach(each.variance, each.up)).max()) for each in (sums, sums.negative)
+        )
 
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
         low, high = _extremes(residual)
@@ -165,7 +167,7 @@ class Kuiper(Seminorm):
     def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass:
         return _PartialSums(between=True)
 
-    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound over intervals and both signs: the difference [j, i] is [i, j] with signs changed.
 
         Of many predictions not all are ends of intervals, but of each block of equal variance the first, the lowest
@@ -174,7 +176,7 @@ class Kuiper(Seminorm):
         Statement and argument: docs/proofs.md, section 2.
         """
         sums = moments.between(_ends(moments))
-        return float((sums.total + score.reach(sums.variance, sums.up)).max())
+        return float((sums.total + tail_bound.reach(sums.variance, sums.up)).max())
 
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
         low, high = _extremes(residual)

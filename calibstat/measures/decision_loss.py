@@ -8,7 +8,7 @@ from calibstat.bounds.decision_gains import largest_gain
 from calibstat.bounds.decision_norm import DecisionNorm, summary_by_outcome, sums_by_outcome
 from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.norms import Norm
-from calibstat.bounds.reduced_interval import OneByOneInterval
+from calibstat.bounds.over_classes import OneByOneInterval
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest

@@ -16,8 +16,8 @@ from calibstat.bounds.laplace import laplace_decays, laplace_smoothed, laplace_s
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm, SeminormOn
 from calibstat.bounds.residual_tables import RowTable, SummaryTable, Table
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound, bound_of_sample
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.compiled import jit, without_numba
 from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.sample import Sample
@@ -171,7 +171,9 @@ class LaplaceInterval(SeminormInterval):
         """
         by_square = math.sqrt(max(self.square.high(tail) + self.square.most / 2, 0.0))
         moments, norm = self.table.moments, cast("LaplaceSeminorm", self.norm)
-        floor = cast("KernelSeminorm", norm.seminorm).floor(norm.prediction, moments, moments.score(tail)) / moments.n
+        floor = (
+            cast("KernelSeminorm", norm.seminorm).floor(norm.prediction, moments, moments.tail_bound(tail)) / moments.n
+        )
         return min(super().high(tail), max(by_square, floor))
 
 
@@ -193,7 +195,7 @@ class KernelSeminorm(Seminorm):
     def fixed_weights(self, value: np.ndarray) -> np.ndarray:
         """Return functions of the unit ball that depend on the range of the predictions alone, shape (functions, m)."""
 
-    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
 
         With a share a of the first, the mean is a * total and the standard deviation at most a times the one of the
@@ -203,18 +205,18 @@ class KernelSeminorm(Seminorm):
         """
         witness = self._known_witness(value, moments)
         sums = moments.of(witness)
-        variance, spread = max(sums.variance, 0.0), score.z * math.sqrt(max(sums.variance, 0.0))
+        variance, spread = max(sums.variance, 0.0), tail_bound.z * math.sqrt(max(sums.variance, 0.0))
         beyond = moments.remainder(witness, lambda weighted: self.smoothed(value, weighted))
-        excess = math.sqrt((sums.total + spread) ** 2 + score.z**2 * beyond) - sums.total
-        end = sums.total + float(score.widen(excess, score.rate(variance, sums.up_if_unsure(score.z))))
-        return max(end, self.floor(value, moments, score))
+        excess = math.sqrt((sums.total + spread) ** 2 + tail_bound.z**2 * beyond) - sums.total
+        end = sums.total + float(tail_bound.widen(excess, tail_bound.rate(variance, sums.up_if_unsure(tail_bound.z))))
+        return max(end, self.floor(value, moments, tail_bound))
 
-    def floor(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def floor(self, value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound along fixed weights, in rows.
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        return max(score.of_either_sign(moments.of(way)) for way in self.fixed_weights(value))
+        return max(tail_bound.of_either_sign(moments.of(way)) for way in self.fixed_weights(value))
 
     def _known_witness(self, value: np.ndarray, moments: Moments) -> np.ndarray:
         """Return the witness of the data, and weights of 1 where the norm is 0 up to rounding."""

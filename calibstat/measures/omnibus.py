@@ -19,7 +19,7 @@ from calibstat.measures.components.deviations import BLOCK, DIAGNOSED_CELLS, STO
 from calibstat.measures.components.local_components import CELLS_AT_MOST
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned, NotOfResiduals
-from calibstat.measures.kinds.kept import Kept
+from calibstat.measures.kinds.cache import Cache
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
 from calibstat.measures.kinds.registry import measure
@@ -30,7 +30,7 @@ CELLS_OF_CLASSES = 2**16  # of all classes together, where there are many
 GROWS = "it is the statistic of a test, which grows with the number of rows"
 
 
-_diagnostics_of_classes, _statistic_of_classes = Kept(), Kept()
+_diagnostics_of_classes, _statistic_of_classes = Cache(), Cache()
 
 
 def most_cells(classes: int) -> int:

@@ -12,7 +12,7 @@ from calibstat.bounds.intervals import SeminormInterval
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import SeminormOn
 from calibstat.bounds.residual_tables import SummaryTable
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.compiled import jit, without_numba
 from calibstat.data.sample import Sample
 from calibstat.in_order import without_rounding
@@ -286,7 +286,7 @@ class SmoothCE(Seminorm):
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
         return _denoised(value, residual)[2]
 
-    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
         """Return a bound of the largest bound over all weights: the least over lines above the reach.
 
         Statement and argument: docs/proofs.md, section 2.
@@ -299,7 +299,7 @@ class SmoothCE(Seminorm):
             # the cube of a weight has a slope of 3 at most
             largest_third += _largest_sum(cubes, np.zeros_like(cubes), 3) + 3 * cubes_left
         most = float(second.sum())
-        lines = zip(*score.lines(most, largest_third), strict=True)
+        lines = zip(*tail_bound.lines(most, largest_third), strict=True)
         return left + min(
             _largest_sum(total, slope * squares, 1) + slope * most / _GRID_STEPS + height for slope, height in lines
         )

@@ -13,8 +13,8 @@ import numpy as np
 from calibstat.bounds.intervals import Interval, smallest, upper_quantile
 from calibstat.bounds.moments import Majorant, Moments
 from calibstat.bounds.residual_tables import RowTable, SummaryTable, Table
-from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.bounds.skewness import Sums, signs
+from calibstat.bounds.tail_bound import Allowance, TailBound
 from calibstat.compiled import jit, without_numba
 from calibstat.data.checks import is_number
 from calibstat.data.sample import Sample
@@ -289,15 +289,15 @@ class SmoothInterval(Interval):
 
         The weights of wider bandwidths are among the weights of t, so that no bound is above t there either.
         """
-        score, at = self.moments.score(tail), max(self.estimate, LEAST_WIDTH)
-        return smallest(lambda t: self.upper_bound(t, score) / self.moments.n < t, at, 1.0, CLOSE_END)
+        tail_bound, at = self.moments.tail_bound(tail), max(self.estimate, LEAST_WIDTH)
+        return smallest(lambda t: self.upper_bound(t, tail_bound) / self.moments.n < t, at, 1.0, CLOSE_END)
 
     @cached_property
     def _waves(self) -> tuple[np.ndarray, list[np.ndarray]]:
         """The waves of the sums of residuals, and of the third moments of each kind of rows."""
         return self.directional(self.majorant.total), [self.directional(third) for third in self.majorant.thirds]
 
-    def upper_bound(self, bandwidth: float, score: ScoreBound) -> float:
+    def upper_bound(self, bandwidth: float, tail_bound: TailBound) -> float:
         """Return a bound of the largest bound of the smoothed residuals' sum over signs in [-1, 1] at every point.
 
         Signs s make the weights w = smoothed s. The signs of the smoothed residuals h have the largest sum. To change
@@ -315,7 +315,7 @@ class SmoothInterval(Interval):
         sign = signs(h, self.moments.n)
         weight = _reflected(_smoothed(_reflected(sign), bandwidth))
         gain = points * (_smoothed(squares, bandwidth) - sign * _smoothed(squares * weight, bandwidth))
-        slope, height = score.lines(float(self.majorant.variance.sum()), largest_third)
+        slope, height = tail_bound.lines(float(self.majorant.variance.sum()), largest_third)
         at_signs = slope * float(squares @ weight**2) / 2 + height
         changed = 2 * np.maximum(2 * slope[:, None] * gain - np.abs(h), 0)
         return float(integral(h) + (at_signs + np.trapezoid(changed, dx=1 / points)).min())
@@ -326,7 +326,7 @@ class SmoothInterval(Interval):
         residual = self.directional(self.table.theta)
         noise, sums = self.resampled(draws) - residual, self.moments_at(at)
         central = self.moments.central_third(sums)
-        below = Allowance.of(self.moments.score(tail), sums.variance, central, self.moments.n)
+        below = Allowance.of(self.moments.tail_bound(tail), sums.variance, central, self.moments.n)
 
         def norm(bandwidth: float) -> float:
             return float(integral(curve(residual, bandwidth)))

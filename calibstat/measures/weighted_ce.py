@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.bounds.moments import Moments
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.data.checks import is_number, short
 from calibstat.digits import settled
 from calibstat.in_order import first_largest
@@ -124,6 +124,6 @@ class WeightedCE(Seminorm):
         best = first_largest(np.abs(sums))
         return np.asarray(weights[best] * (-1.0 if sums[best] < 0 else 1.0))
 
-    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound over the functions, each of either sign: their weights are fixed."""
-        return max(score.of_either_sign(moments.of(weight)) for weight in self.weights(value))
+        return max(tail_bound.of_either_sign(moments.of(weight)) for weight in self.weights(value))

@@ -28,7 +28,7 @@ from calibstat.papers.tables import names_of
 from calibstat.plots.studies.estimates import panels
 from calibstat.plots.style import PALETTE, entitle, legend
 from calibstat.study import Study
-from calibstat.study.kept_rows import Row, kept
+from calibstat.study.stored_rows import Row, kept
 from calibstat.study.study_options import Option
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def table(
     paths = names_of([file for path in data for file in files_of(path)])
     sources: Mapping[str, Checkpoint] = {name: FileOfSets.of(path) for name, path in paths.items()} or CHECKPOINTS
     parts = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(kept_checkpoint)(store, source, asked) for source in sources.values()
+        delayed(stored_checkpoint)(store, source, asked) for source in sources.values()
     )
     rows: list[Row] = []
     with late_bar(len(sources)) as show:
@@ -149,7 +149,7 @@ def _by_number(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if k % 2 else (-1, part) for k, part in enumerate(parts)]
 
 
-def kept_checkpoint(store: Path | None, source: Checkpoint, options: Mapping[str, Any]) -> list[Row]:
+def stored_checkpoint(store: Path | None, source: Checkpoint, options: Mapping[str, Any]) -> list[Row]:
     """Return the rows of one checkpoint, from the store if they are there."""
     return kept(store, (source, sorted(options.items())), lambda: one_checkpoint(source, options))
 

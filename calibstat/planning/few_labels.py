@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.data.checks import check_whole, short
 from calibstat.data.judged_rows import FEWEST_LABELS
 from calibstat.inference.designs.judged.rectified_rows import is_norm_of_residuals
@@ -94,12 +94,12 @@ def labels_needed(alone: int, share: float, rows: int, variance: float, tail: fl
         raise ValueError(
             f"expected proxy_rows of at least {alone}, the labels that such a width takes without a judge, found {rows}"
         )
-    score = ScoreBound.of_rows(tail)
+    tail_bound = TailBound.of_rows(tail)
 
-    unseen = float(score.reach(0.0, 0.0))
+    unseen = float(tail_bound.reach(0.0, 0.0))
 
     def reach(labels: int, left: float) -> float:
-        return max(float(score.reach(labels * variance * left, 0.0)), unseen) / labels
+        return max(float(tail_bound.reach(labels * variance * left, 0.0)), unseen) / labels
 
     wanted, low, high = reach(alone, 1.0), 0, rows
     while high - low > 1:

@@ -26,7 +26,7 @@ from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, pose_p
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import MEASURES, find_measure
-from calibstat.resampling import Draws, Labels, Stage
+from calibstat.resampling import Draws, Labels, Stream
 
 AnyTest: TypeAlias = str | Measure | type[Measure] | Callable[..., Any]
 OfData = Callable[[Any], float]  # the p-value of a Sample, or of Predictions
@@ -67,13 +67,13 @@ class OwnTest(FixedTest):
                 return of_data(Sample(value, count, positives.copy()))
 
             sample = self.problem.view.counted("power")  # type: ignore[attr-defined]
-            return resampling.draw(sample, Labels(truth), of_counts, draws, Stage.ALTERNATIVE)
+            return resampling.draw(sample, Labels(truth), of_counts, draws, Stream.ALTERNATIVE)
         predictions: Predictions = self.problem.view.predictions  # type: ignore[attr-defined]
 
         def of_labels(labels: np.ndarray) -> np.ndarray:
             return np.array([of_data(replace(predictions, label=label.astype(np.int64))) for label in labels])
 
-        return resampling.draw(predictions, Labels(truth), of_labels, draws, Stage.ALTERNATIVE)
+        return resampling.draw(predictions, Labels(truth), of_labels, draws, Stream.ALTERNATIVE)
 
 
 @dataclass(frozen=True)
@@ -84,19 +84,19 @@ class TCalTest(FixedTest):
     def title(self) -> str:
         return "t_cal"
 
-    def _drawn(self, scheme: Labels, draws: Draws, stage: int) -> np.ndarray:
+    def _drawn(self, scheme: Labels, draws: Draws, stream: int) -> np.ndarray:
         """Return the statistics of all scales of every data set."""
         sample = self.problem.view.counted("power")  # type: ignore[attr-defined]
-        return resampling.draw(sample, scheme, over_scales(sample)[1], draws, stage)
+        return resampling.draw(sample, scheme, over_scales(sample)[1], draws, stream)
 
     @cached_property
     def null(self) -> np.ndarray:
         """The statistics of all scales of every resample under calibration."""
-        return self._drawn(Labels(), self.draws, Stage.LABELS)
+        return self._drawn(Labels(), self.draws, Stream.LABELS)
 
     def pvalues(self, truth: np.ndarray, n_datasets: int) -> np.ndarray:
         draws = Draws(self.draws.key, n_datasets, self.draws.n_jobs)
-        drawn = self._drawn(Labels(truth), draws, Stage.ALTERNATIVE)
+        drawn = self._drawn(Labels(truth), draws, Stream.ALTERNATIVE)
         return np.array([rank_of_smallest(ranks(np.concatenate([row[None], self.null]))) for row in drawn])
 
 

@@ -13,7 +13,7 @@ from calibstat.data.single_precision import edges_for
 from calibstat.digits import settled
 from calibstat.measures.bins import bin_cells, bin_numbers, number_of_bins, uniform_cells
 from calibstat.recalibration.recalibrator import NO_WEIGHTS, Recalibrator, normalised
-from calibstat.resampling import Draws, Pairs, Stage
+from calibstat.resampling import Draws, Pairs, Stream
 from calibstat.resampling.rng import Rng
 
 
@@ -147,7 +147,7 @@ class HistogramBinning(Recalibrator):
             return None
         draws = Draws.of(self.rng, self.bootstrap)
         data = resampling.in_order(Predictions.from_rows(label, prob))
-        drawn = resampling.draw(data, Pairs(), lambda rows, label: maps(data.prob[rows], label), draws, Stage.BINS)
+        drawn = resampling.draw(data, Pairs(), lambda rows, label: maps(data.prob[rows], label), draws, Stream.BINS)
         self.steps_ = drawn.T.tolist()
         return None
 

@@ -22,7 +22,7 @@ from calibstat.resampling.schemes import (
     Pairs,
     RowLabels,
     Scheme,
-    Stage,
+    Stream,
     Swap,
     check_resamples,
 )
@@ -46,7 +46,7 @@ __all__ = [
     "Pairs",
     "RowLabels",
 ]
-__all__ += ["Scheme", "Stage", "Swap", "UnitCounts", "canonical_order", "centring", "check_resamples", "draw"]
+__all__ += ["Scheme", "Stream", "Swap", "UnitCounts", "canonical_order", "centring", "check_resamples", "draw"]
 __all__ += ["fit_seeds", "folds", "in_cells", "in_order", "key_of", "packed", "pairs_in_one_pass"]
 __all__ += ["pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows", "products_of_counts"]
 __all__ += ["random_signs", "repeat_key", "repeated_folds", "residuals_of_pairs", "sums_of_class_labels"]

@@ -10,7 +10,7 @@ from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import AtomSums, CellSums, OfLabels
 
 
-def positives_of_atoms(source: AtomSums, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
+def positives_of_atoms(source: AtomSums, scheme: Labels, statistic: OfLabels, draws: Draws, stream: int) -> np.ndarray:
     """Return ``statistic(positives)`` of all resamples: of each atom in each stratum the sum of its rows is drawn."""
     place = source.atom * source.size + source.stratum
     order = np.lexsort((source.prediction, place))
@@ -27,4 +27,4 @@ def positives_of_atoms(source: AtomSums, scheme: Labels, statistic: OfLabels, dr
             positives[:, :, s] = ones[:, at] @ source.member[:, atom[at]].T
         return statistic(positives)
 
-    return labels_in_cells(CellSums(sample, cell), scheme, of_groups, draws, stage)
+    return labels_in_cells(CellSums(sample, cell), scheme, of_groups, draws, stream)

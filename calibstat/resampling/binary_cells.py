@@ -19,7 +19,7 @@ from calibstat.resampling.one_pass import SumsInCells
 from calibstat.resampling.poisson_binomial import pmf_cost, pmfs_of_positives
 from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
 from calibstat.resampling.sources import CellSums, InOnePass, WeightedCellSums
-from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, parted, streams, word, words
+from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, first_states, mix, parted, word, words
 from calibstat.resampling.threads import chunks, in_threads, small_chunks
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
@@ -39,19 +39,19 @@ _last: WeakKeyDictionary[Sample, tuple[tuple[Any, ...], np.ndarray, Sums]] = Wea
 OfSums = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
-def labels_in_cells(source: CellSums, scheme: Labels, statistic: OfSums, draws: Draws, stage: int) -> np.ndarray:
+def labels_in_cells(source: CellSums, scheme: Labels, statistic: OfSums, draws: Draws, stream: int) -> np.ndarray:
     """Return ``statistic(count, residual, value)`` of all draws of labels; shared arrays have a single row."""
     sample = source.sample
     if _fits(source, draws) and not _few_rows_each(source):
         cost = pmf_cost(source.cell, sample.value, sample.count)
         if cost <= LARGEST_PMF * draws.total * cost_of_labels(sample.count):
             n_jobs = draws.n_jobs if cost > WORTH_A_THREAD else 1
-            return np.asarray(statistic(*_from_distributions(source, scheme, draws, stage, n_jobs)))
-    return labels_row_by_row(source, scheme, statistic, draws, stage)
+            return np.asarray(statistic(*_from_distributions(source, scheme, draws, stream, n_jobs)))
+    return labels_row_by_row(source, scheme, statistic, draws, stream)
 
 
 def labels_row_by_row(
-    source: CellSums | WeightedCellSums, scheme: Labels, statistic: OfSums, draws: Draws, stage: int
+    source: CellSums | WeightedCellSums, scheme: Labels, statistic: OfSums, draws: Draws, stream: int
 ) -> np.ndarray:
     """Return the statistic of all draws of the labels of rows, which may have weights, as many as there is room for.
 
@@ -63,19 +63,19 @@ def labels_row_by_row(
     parts = []
     for first, last in pairwise(draws.n * i // pieces for i in range(pieces + 1)):
         sums = SumsInCells(source.cell, source.size)
-        residual = labels_in_one_pass(InOnePass(sample), scheme, sums, draws.part(first, last, stage), stage)
+        residual = labels_in_one_pass(InOnePass(sample), scheme, sums, draws.part(first, last, stream), stream)
         parts.append(np.asarray(statistic(count_b[None], residual, value_b[None])))
     return np.concatenate(parts)
 
 
 def pairs_in_cells(
-    source: CellSums, scheme: Pairs | Consistency, statistic: OfSums, draws: Draws, stage: int
+    source: CellSums, scheme: Pairs | Consistency, statistic: OfSums, draws: Draws, stream: int
 ) -> np.ndarray:
     """Return the statistic of all resamples of rows."""
     if _fits(source, draws) and few_ties(source.sample):
-        return np.asarray(statistic(*_by_row(source, scheme, draws, stage)))
+        return np.asarray(statistic(*_by_row(source, scheme, draws, stream)))
     few = source if few_ties(source.sample) else _with_few_predictions(source)
-    return _one_at_a_time(pairs_of_sample, few, scheme, statistic, draws, stage)
+    return _one_at_a_time(pairs_of_sample, few, scheme, statistic, draws, stream)
 
 
 def _with_few_predictions(source: CellSums) -> CellSums:
@@ -96,10 +96,10 @@ def _with_few_predictions(source: CellSums) -> CellSums:
 
 
 def pairs_in_weighted_cells(
-    source: WeightedCellSums, scheme: OfRows, statistic: OfSums, draws: Draws, stage: int
+    source: WeightedCellSums, scheme: OfRows, statistic: OfSums, draws: Draws, stream: int
 ) -> np.ndarray:
     """Return the statistic of all resamples of rows with weights."""
-    return _one_at_a_time(resamples_of_weighted_rows, source, scheme, statistic, draws, stage)
+    return _one_at_a_time(resamples_of_weighted_rows, source, scheme, statistic, draws, stream)
 
 
 def _fits(source: CellSums | WeightedCellSums, draws: Draws) -> bool:
@@ -118,17 +118,17 @@ def _one_at_a_time(
     scheme: OfRows,
     statistic: OfSums,
     draws: Draws,
-    stage: int,
+    stream: int,
 ) -> np.ndarray:
     """Return the statistic of resamples that are drawn one at a time: of all their sums at once where these fit."""
     of_arrays = partial(cell_sums, source.cell)
     if _fits(source, draws):
-        sums = driver(source.sample, scheme, of_arrays, draws, stage)
+        sums = driver(source.sample, scheme, of_arrays, draws, stream)
         return np.asarray(statistic(sums[:, 0], sums[:, 1], sums[:, 2]))
-    return driver(source.sample, scheme, lambda *arrays: statistic(*of_arrays(*arrays)), draws, stage)
+    return driver(source.sample, scheme, lambda *arrays: statistic(*of_arrays(*arrays)), draws, stream)
 
 
-def _from_distributions(source: CellSums, scheme: Labels, draws: Draws, stage: int, n_jobs: int) -> Sums:
+def _from_distributions(source: CellSums, scheme: Labels, draws: Draws, stream: int, n_jobs: int) -> Sums:
     """Labels only: draw the positives of each cell from their exact distribution."""
     sample, chance = source.sample, scheme.chances(source.sample.value)
     count_b, _, value_b = cell_sums(source.cell, *sample.arrays)
@@ -140,7 +140,7 @@ def _from_distributions(source: CellSums, scheme: Labels, draws: Draws, stage: i
     if not source.cache or source.cache[-1][0] is not chance:
         source.cache[:] = [(chance, in_threads(cells, chunks(count_b.size, n_jobs), n_jobs))]
     known: list[Distributions] = source.cache[-1][1]
-    start = streams(draws.key, stage, 0, draws.n)
+    start = first_states(draws.key, stream, 0, draws.n)
 
     def pieces(first: int, last: int) -> None:
         guide = np.empty(2**COUNT_BITS, np.int64)
@@ -152,13 +152,13 @@ def _from_distributions(source: CellSums, scheme: Labels, draws: Draws, stage: i
     return count_b[None], residual_b.T, value_b[None]
 
 
-def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stage: int) -> Sums:
+def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stream: int) -> Sums:
     """Draw every row, for consistency resampling with a new label, and keep only the sums of the cells.
 
     The last sums of a sample are kept: measures over the same cells with the same seed share their draws.
     """
     sample, redraw = source.sample, isinstance(scheme, Consistency)
-    asked = scheme, int(draws.key), draws.n, stage
+    asked = scheme, int(draws.key), draws.n, stream
     known = _last.get(sample)
     if known is not None and known[0] == asked and np.array_equal(known[1], source.cell):
         return known[2]
@@ -171,7 +171,7 @@ def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stage: 
     count_b, positives_b, value_b = (np.empty((draws.n, rows_b.size)) for _ in range(3))
 
     def replicates(first: int, last: int) -> None:
-        state = streams(draws.key, stage, first, last)
+        state = first_states(draws.key, stream, first, last)
         _rows_in_cells(state, first, rows_b, row, redraw, count_b, positives_b, value_b)
 
     in_threads(replicates, small_chunks(draws.n, draws.n_jobs, 8 * row.size), draws.n_jobs)

@@ -22,7 +22,7 @@ from calibstat.resampling.binomial_tables import binomial_tables, widths
 from calibstat.resampling.one_pass import OnePass
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import InOnePass, OfSample, Value
-from calibstat.resampling.streams import GOLDEN, binomial, mix, streams, uniform, words
+from calibstat.resampling.streams import GOLDEN, binomial, first_states, mix, uniform, words
 from calibstat.resampling.threads import chunks, in_threads
 
 FEW_DRAWS = 16.0  # up to this many outcomes are drawn one by one
@@ -36,14 +36,14 @@ MOST_HELD = 2**22  # numbers of positives, of a block of resamples, that are hel
 Fill = Callable[[np.ndarray, np.ndarray], None]  # of the streams of the resamples, shape (B,), and of what is filled
 
 
-def labels_of_sample(sample: Sample, scheme: Labels, statistic: OfSample, draws: Draws, stage: int) -> np.ndarray:
+def labels_of_sample(sample: Sample, scheme: Labels, statistic: OfSample, draws: Draws, stream: int) -> np.ndarray:
     """Return ``statistic(value, count, positives)`` of every resample."""
     value, count, _ = sample.arrays
     chance = scheme.chances(value)
 
     def single(first: int, last: int) -> list[Value]:
         limit, positives_r, drawn = threshold(chance), np.empty_like(count), []
-        for start in streams(draws.key, stage, first, last):
+        for start in first_states(draws.key, stream, first, last):
             _labels_of_rows(start, limit, positives_r)
             drawn.append(statistic(value, count, positives_r))
         return drawn
@@ -52,7 +52,7 @@ def labels_of_sample(sample: Sample, scheme: Labels, statistic: OfSample, draws:
         labels, drawn = LabelsOfSample(sample, chance, np.zeros(value.size), 1.0), []
         block = max(min(BLOCK, MOST_HELD // value.size), 1)
         for begin in range(first, last, block):
-            start = streams(draws.key, stage, begin, min(begin + block, last))
+            start = first_states(draws.key, stream, begin, min(begin + block, last))
             positives = np.empty((value.size, start.size))
             for rows, fill in labels.tiles():
                 fill(start, positives[rows])
@@ -64,7 +64,7 @@ def labels_of_sample(sample: Sample, scheme: Labels, statistic: OfSample, draws:
     return np.array([entry for part in parts for entry in part])
 
 
-def labels_in_one_pass(source: InOnePass, scheme: Labels, statistic: OnePass, draws: Draws, stage: int) -> np.ndarray:
+def labels_in_one_pass(source: InOnePass, scheme: Labels, statistic: OnePass, draws: Draws, stream: int) -> np.ndarray:
     """Return the statistic of every resample."""
     sample = source.sample
     labels = LabelsOfSample(sample, scheme.chances(sample.value), sample.count * sample.value, float(sample.n))
@@ -80,7 +80,7 @@ def labels_in_one_pass(source: InOnePass, scheme: Labels, statistic: OnePass, dr
         return np.concatenate([statistic.result(state) for state in states])
 
     def replicates(first: int, last: int) -> np.ndarray:
-        starts = [streams(draws.key, stage, b, min(b + BLOCK, last)) for b in range(first, last, BLOCK)]
+        starts = [first_states(draws.key, stream, b, min(b + BLOCK, last)) for b in range(first, last, BLOCK)]
         blocks = max(LARGEST_STATE // (statistic.size * BLOCK), 1)
         return np.concatenate([together(starts[i : i + blocks]) for i in range(0, len(starts), blocks)])
 

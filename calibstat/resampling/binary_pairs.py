@@ -13,7 +13,7 @@ from calibstat.resampling.binary_labels import threshold
 from calibstat.resampling.row_counts import BLOCK, count_block
 from calibstat.resampling.schemes import Consistency, Draws, Pairs
 from calibstat.resampling.sources import OfSample
-from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, parted, stream, words
+from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, first_state, mix, parted, words
 from calibstat.resampling.threads import chunks, in_threads
 
 LARGE_BLOCK = 4096  # rows drawn together: thresholds stay in the first-level cache, fixed-point sums in 63 bits
@@ -21,7 +21,7 @@ ROWS_OF_A_VALUE = 32  # on average, up to which rows are drawn one by one, and n
 
 
 def pairs_of_sample(
-    sample: Sample, scheme: Pairs | Consistency, statistic: OfSample, draws: Draws, stage: int
+    sample: Sample, scheme: Pairs | Consistency, statistic: OfSample, draws: Draws, stream: int
 ) -> np.ndarray:
     """Return ``statistic(value, count, positives)`` of every resample."""
     value, count, positives = sample.arrays
@@ -35,7 +35,7 @@ def pairs_of_sample(
         count_r, positives_r = np.empty_like(count), np.empty_like(count)
         drawn = []
         for replicate in range(first, last):
-            start = np.uint64(stream(draws.key, stage, replicate))
+            start = np.uint64(first_state(draws.key, stream, replicate))
             if not by_row:
                 _cells(start, count, probability, count_r, positives_r)
             elif limit is None:
@@ -50,7 +50,7 @@ def pairs_of_sample(
 
 
 def residuals_of_pairs(
-    sample: Sample, origin: np.ndarray, step: float, of: Callable[[np.ndarray], Any], draws: Draws, stage: int
+    sample: Sample, origin: np.ndarray, step: float, of: Callable[[np.ndarray], Any], draws: Draws, stream: int
 ) -> np.ndarray:
     """Return ``of(origin + step * residual)`` of every resample, in an array that later resamples overwrite.
 
@@ -58,7 +58,7 @@ def residuals_of_pairs(
     """
     if not few_ties(sample):
         return pairs_of_sample(
-            sample, Pairs(), lambda v, c, a: of(origin + (a - c * v) * (step / sample.n)), draws, stage
+            sample, Pairs(), lambda v, c, a: of(origin + (a - c * v) * (step / sample.n)), draws, stream
         )
     cell, outcome = rows_of_sample(sample)
     added = (outcome - sample.value[cell]) * (step / sample.n)
@@ -67,7 +67,7 @@ def residuals_of_pairs(
         total = np.empty_like(origin)
         drawn = []
         for replicate in range(first, last):
-            _sums(np.uint64(stream(draws.key, stage, replicate)), cell, added, origin, total)
+            _sums(np.uint64(first_state(draws.key, stream, replicate)), cell, added, origin, total)
             drawn.append(of(total))
         return drawn
 

@@ -24,7 +24,7 @@ def samples_of_classes(
     scheme: OfRows,
     statistic: Callable[[np.ndarray, np.ndarray], OfSample],
     draws: Draws,
-    stage: int,
+    stream: int,
 ) -> np.ndarray:
     """Return the statistic of each class in every resample, of shape (n_resamples, K).
 
@@ -38,10 +38,10 @@ def samples_of_classes(
         rows: Sequence[np.ndarray] | None = None
         labels: Sequence[np.ndarray] | np.ndarray
         if isinstance(scheme, Labels):
-            labels = labels_of_rows(scheme.chances(predictions.prob), draws.key, stage, first, last)
+            labels = labels_of_rows(scheme.chances(predictions.prob), draws.key, stream, first, last)
         else:
             assert not isinstance(scheme, RowLabels)
-            pairs = [pairs_of_rows(predictions, scheme, draws.key, stage, r) for r in range(first, last)]
+            pairs = [pairs_of_rows(predictions, scheme, draws.key, stream, r) for r in range(first, last)]
             rows, labels = zip(*pairs, strict=True)
 
         def classes(low: int, high: int) -> None:

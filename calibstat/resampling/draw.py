@@ -39,7 +39,7 @@ from calibstat.resampling.sources import (
 from calibstat.resampling.vector_sums import labels_of_vectors
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
-Driver = Callable[..., np.ndarray]  # of a source, a scheme, a statistic, draws, and a stage
+Driver = Callable[..., np.ndarray]  # of a source, a scheme, a statistic, draws, and a stream
 DRIVERS: dict[tuple[type, type], Driver] = {
     (Sample, Labels): labels_of_sample,
     (InOnePass, Labels): labels_in_one_pass,
@@ -73,7 +73,7 @@ DRIVERS: dict[tuple[type, type], Driver] = {
 }
 
 
-def draw(source: Source, scheme: Scheme, statistic: Any, draws: Draws, stage: int) -> np.ndarray:
+def draw(source: Source, scheme: Scheme, statistic: Any, draws: Draws, stream: int) -> np.ndarray:
     """Return the statistic of every resample of data, along the first axis; tables of residuals draw themselves.
 
     The arguments of the statistic depend on the source. Its arrays are overwritten by later resamples:
@@ -92,7 +92,7 @@ def draw(source: Source, scheme: Scheme, statistic: Any, draws: Draws, stage: in
       B resamples.
     * `ModelPair`: ``statistic(count, positives)`` of each model; their difference is returned.
     """
-    return driver_of(source, scheme)(source, scheme, statistic, draws, stage)
+    return driver_of(source, scheme)(source, scheme, statistic, draws, stream)
 
 
 def driver_of(source: Source, scheme: Scheme) -> Driver:

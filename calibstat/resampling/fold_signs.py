@@ -10,13 +10,13 @@ import numpy as np
 from calibstat.compiled import jit, without_numba
 from calibstat.resampling.row_labels import draw_signs, in_blocks_of_streams, signs_of
 from calibstat.resampling.row_sums import Column
-from calibstat.resampling.schemes import Draws, Stage
-from calibstat.resampling.streams import stream
+from calibstat.resampling.schemes import Draws, Stream
+from calibstat.resampling.streams import first_state
 
 
 def repeat_key(key: np.uint64, repeat: int) -> np.uint64:
     """Return the key of a repeat of cross-validation; the first has the key of a single one."""
-    return key if repeat == 0 else np.uint64(stream(key, int(Stage.REPEATS), repeat))
+    return key if repeat == 0 else np.uint64(first_state(key, int(Stream.REPEATS), repeat))
 
 
 def sums_of_fold_signs(
@@ -46,7 +46,7 @@ def sums_of_fold_signs(
         _add_centred(signs, unit, fold, rows, scale, cell, contribution, sums)
         return np.asarray(statistic(np.ascontiguousarray(sums.T)))
 
-    return in_blocks_of_streams(of_signs, cells, draws, Stage.FOLD_SIGNS)
+    return in_blocks_of_streams(of_signs, cells, draws, Stream.FOLD_SIGNS)
 
 
 def centring(fold: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.resampling.schemes import Stage
-from calibstat.resampling.streams import stream, word
+from calibstat.resampling.schemes import Stream
+from calibstat.resampling.streams import first_state, word
 
 
 def folds(key: np.uint64, n: int, n_folds: int, repeat: int = 0) -> np.ndarray:
@@ -46,7 +46,7 @@ def repeated_folds(
 
 def _order(key: np.uint64, n: int, repeat: int) -> np.ndarray:
     """Return the n positions in the random order in which they are dealt."""
-    return np.argsort(_words(np.uint64(stream(key, int(Stage.FOLDS), repeat)), n), kind="stable")
+    return np.argsort(_words(np.uint64(first_state(key, int(Stream.FOLDS), repeat)), n), kind="stable")
 
 
 def _spread(fold: np.ndarray, order: np.ndarray, unit: np.ndarray, label: np.ndarray) -> None:
@@ -83,7 +83,7 @@ def _constant(entry: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 def fit_seeds(key: np.uint64, fit: int, n: int) -> list[int]:
     """Return n seeds of 31 bits for a learner that draws at random while it is fitted, others for each fit."""
-    return [int(drawn >> np.uint64(33)) for drawn in _words(np.uint64(stream(key, int(Stage.FITS), fit)), n)]
+    return [int(drawn >> np.uint64(33)) for drawn in _words(np.uint64(first_state(key, int(Stream.FITS), fit)), n)]
 
 
 @jit

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.resampling.schemes import Stage
-from calibstat.resampling.streams import LOW_HALF, stream, word
+from calibstat.resampling.schemes import Stream
+from calibstat.resampling.streams import LOW_HALF, first_state, word
 
 
 def planned_key(key: np.uint64, number: int) -> np.uint64:
     """Return the key of a planned data set."""
-    return np.uint64(stream(key, int(Stage.PLANNED), number))
+    return np.uint64(first_state(key, int(Stream.PLANNED), number))
 
 
 def planned_rows(key: np.uint64, n: int, size: int) -> np.ndarray:
     """Draw n of the row numbers 0..size - 1 with replacement; fewer rows of one key are the first of more."""
-    return _rows(np.uint64(stream(key, int(Stage.PLANNED), 0)), n, size)
+    return _rows(np.uint64(first_state(key, int(Stream.PLANNED), 0)), n, size)
 
 
 @jit

@@ -10,7 +10,7 @@ from calibstat.compiled import jit, short_calls
 from calibstat.resampling.binary_labels import threshold
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import GroupSums, OfLabels
-from calibstat.resampling.streams import GOLDEN, mix, stream
+from calibstat.resampling.streams import GOLDEN, first_state, mix
 from calibstat.resampling.threads import announced_pieces, chunks
 
 WORD_BITS = 64  # labels in a word
@@ -32,13 +32,15 @@ def packed(prediction: np.ndarray, stratum: np.ndarray, size: int, masks: Iterab
     return GroupSums(prediction, index, edge, np.stack([_words(mask, index, edge[-1]) for mask in masks]))
 
 
-def positives_of_groups(source: GroupSums, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
+def positives_of_groups(
+    source: GroupSums, scheme: Labels, statistic: OfLabels, draws: Draws, stream: int
+) -> np.ndarray:
     """Return ``statistic(positives)`` of all resamples, a few at a time."""
     limit = np.zeros(source.edge[-1] * WORD_BITS, np.uint64)
     limit[source.index] = threshold(scheme.chances(source.prediction))
 
     def replicates(first: int, last: int) -> np.ndarray:
-        labels = _labels(draws.key, stage, first, last, limit)
+        labels = _labels(draws.key, stream, first, last, limit)
         groups = short_calls(len(source.masks), labels.size)
         return statistic(np.concatenate([_counted(labels, source.masks[a:b], source.edge) for a, b in groups], axis=1))
 
@@ -60,13 +62,13 @@ def _words(mask: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
 
 
 @jit
-def _labels(key: np.uint64, stage: int, first: int, last: int, limit: np.ndarray) -> np.ndarray:
+def _labels(key: np.uint64, stream: int, first: int, last: int, limit: np.ndarray) -> np.ndarray:
     """Draw the labels of replicates first..last, each in words of 64; what adds up to a word becomes vector code."""
     words = limit.size // 64
     drawn = np.empty((last - first, words), np.uint64)
     one = np.uint64(1)
     for b in range(last - first):
-        state = np.uint64(stream(key, stage, first + b))
+        state = np.uint64(first_state(key, stream, first + b))
         for w in range(words):
             bits = np.uint64(0)
             for k in range(64):

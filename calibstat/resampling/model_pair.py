@@ -9,7 +9,7 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.resampling.schemes import Draws, Swap
 from calibstat.resampling.sources import ModelPair
-from calibstat.resampling.streams import stream, word
+from calibstat.resampling.streams import first_state, word
 from calibstat.resampling.threads import chunks, in_threads
 
 
@@ -18,7 +18,7 @@ def permuted_models(
     scheme: Swap,
     statistic: Callable[[np.ndarray, np.ndarray], float],
     draws: Draws,
-    stage: int,
+    stream: int,
 ) -> np.ndarray:
     """Return ``statistic(count, positives)`` of the first model minus the second's, in every resample."""
     unit = np.arange(source.cell.shape[0]) if scheme.unit is None else scheme.unit
@@ -29,7 +29,7 @@ def permuted_models(
         count, positives = np.empty((2, source.size)), np.empty((2, source.size))
         differences, swap = np.empty(last - first), np.empty(units, np.int64)
         for i, replicate in enumerate(range(first, last)):
-            state = np.uint64(stream(draws.key, stage, replicate))
+            state = np.uint64(first_state(draws.key, stream, replicate))
             _swap(state, unit, source.cell, source.label, weight, swap, count, positives)
             differences[i] = statistic(count[0], positives[0]) - statistic(count[1], positives[1])
         return differences

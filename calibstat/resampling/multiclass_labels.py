@@ -13,7 +13,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.resampling.schemes import Draws, Labels, RowLabels
 from calibstat.resampling.sources import OfLabels, OfSample, Value
-from calibstat.resampling.streams import GOLDEN, mix, stream
+from calibstat.resampling.streams import GOLDEN, first_state, mix
 from calibstat.resampling.threads import announced_pieces, in_threads, of_draws, small_chunks
 
 GUIDE_BITS = 8  # leading bits of a word that index the table of starting classes
@@ -22,26 +22,26 @@ TILE = 16  # rows whose classes are drawn before they are written
 
 
 def labels_of_predictions(
-    predictions: Predictions, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int
+    predictions: Predictions, scheme: Labels, statistic: OfLabels, draws: Draws, stream: int
 ) -> np.ndarray:
     """Return ``statistic(labels)``, labels of shape (B, n), of all resamples, B at a time."""
 
     def replicates(first: int, last: int) -> np.ndarray:
-        return statistic(labels_of_rows(scheme.chances(predictions.prob), draws.key, stage, first, last))
+        return statistic(labels_of_rows(scheme.chances(predictions.prob), draws.key, stream, first, last))
 
     pieces = small_chunks(draws.n, draws.n_jobs, 8 * predictions.n)
     return np.concatenate(announced_pieces(replicates, pieces, draws.n_jobs, of_draws(draws.n, predictions)))
 
 
 def labels_of_event_rows(
-    sample: Sample, scheme: RowLabels, statistic: OfSample, draws: Draws, stage: int
+    sample: Sample, scheme: RowLabels, statistic: OfSample, draws: Draws, stream: int
 ) -> np.ndarray:
     """Return ``statistic(value, count, positives)`` of every resample, drawn row by row as of two classes."""
     value, count, _ = sample.arrays
 
     def replicates(first: int, last: int) -> list[Value]:
         drawn = []
-        for label in labels_of_rows(scheme.chance, draws.key, stage, first, last):
+        for label in labels_of_rows(scheme.chance, draws.key, stream, first, last):
             observed = label if scheme.weight is None else scheme.weight * label
             drawn.append(statistic(value, count, np.bincount(scheme.cell, observed, value.size)))
         return drawn
@@ -50,10 +50,10 @@ def labels_of_event_rows(
     return np.array([entry for part in parts for entry in part])
 
 
-def labels_of_rows(prob: np.ndarray, key: np.uint64, stage: int, first: int, last: int) -> np.ndarray:
+def labels_of_rows(prob: np.ndarray, key: np.uint64, stream: int, first: int, last: int) -> np.ndarray:
     """Return the classes of replicates first..last, of shape (last - first, n)."""
     labels = np.empty((last - first, prob.shape[0]), np.int64)
-    _labels(key, stage, first, prob, labels)
+    _labels(key, stream, first, prob, labels)
     return labels
 
 
@@ -115,12 +115,12 @@ def draw_classes(
 
 
 @jit
-def _labels(key: np.uint64, stage: int, first: int, prob: np.ndarray, labels: np.ndarray) -> None:
+def _labels(key: np.uint64, stream: int, first: int, prob: np.ndarray, labels: np.ndarray) -> None:
     """Draw the classes of all replicates, of some rows at a time, so that each replicate gets several at once."""
     n, classes = prob.shape
     start = np.empty(labels.shape[0], np.uint64)
     for r in range(start.size):
-        start[r] = stream(key, stage, first + r)
+        start[r] = first_state(key, stream, first + r)
     threshold = np.empty(classes, np.uint64)
     guide = np.empty(2**GUIDE_BITS, np.int64)
     words = np.empty(start.size, np.uint64)

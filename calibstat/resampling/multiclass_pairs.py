@@ -12,7 +12,7 @@ from calibstat.resampling.multiclass_labels import thresholds
 from calibstat.resampling.row_sums import times_in_clusters
 from calibstat.resampling.schemes import Clusters, Consistency, Draws, Pairs
 from calibstat.resampling.sources import Value
-from calibstat.resampling.streams import LOW_HALF, stream, word
+from calibstat.resampling.streams import LOW_HALF, first_state, word
 from calibstat.resampling.threads import one_by_one
 
 
@@ -21,21 +21,21 @@ def pairs_of_predictions(
     scheme: Pairs | Clusters | Consistency,
     statistic: Callable[[np.ndarray, np.ndarray], Value],
     draws: Draws,
-    stage: int,
+    stream: int,
 ) -> np.ndarray:
     """Return ``statistic(rows, label)`` of every resample."""
 
     def replicate(r: int) -> Value:
-        return statistic(*pairs_of_rows(predictions, scheme, draws.key, stage, r))
+        return statistic(*pairs_of_rows(predictions, scheme, draws.key, stream, r))
 
     return one_by_one(replicate, draws.n, draws.n_jobs)
 
 
 def pairs_of_rows(
-    predictions: Predictions, scheme: Pairs | Clusters | Consistency, key: np.uint64, stage: int, replicate: int
+    predictions: Predictions, scheme: Pairs | Clusters | Consistency, key: np.uint64, stream: int, replicate: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of a replicate and their classes: n of them, or as many as the drawn clusters have."""
-    start = np.uint64(stream(key, stage, replicate))
+    start = np.uint64(first_state(key, stream, replicate))
     if isinstance(scheme, Clusters):
         rows = np.repeat(np.arange(predictions.n), times_in_clusters(start, scheme.unit))
         return rows, predictions.label[rows]

@@ -16,7 +16,7 @@ from calibstat.resampling.binary_pairs import few_ties, residuals_of_pairs, rows
 from calibstat.resampling.one_pass import OnePass
 from calibstat.resampling.row_counts import BLOCK, count_block
 from calibstat.resampling.schemes import Draws
-from calibstat.resampling.streams import streams
+from calibstat.resampling.streams import first_states
 from calibstat.resampling.threads import chunks, in_threads
 
 RESAMPLE_BITS = 4  # 2**4 resamples are drawn together
@@ -53,18 +53,18 @@ class _Block(NamedTuple):
 
 
 def pairs_in_one_pass(
-    sample: Sample, origin: np.ndarray, step: float, statistic: OnePass, draws: Draws, stage: int
+    sample: Sample, origin: np.ndarray, step: float, statistic: OnePass, draws: Draws, stream: int
 ) -> np.ndarray:
     """Return the statistic of origin + step * residual of every resample, of the rows of `residuals_of_pairs`."""
     if not few_ties(sample):
-        return residuals_of_pairs(sample, origin, step, statistic.of, draws, stage)
+        return residuals_of_pairs(sample, origin, step, statistic.of, draws, stream)
     cell, outcome = rows_of_sample(sample)
     added = (outcome - sample.value[cell]) * (step / sample.n)
     begins = range(0, cell.size, BLOCK)
     blocks = [_Block.of(cell, added, begin, min(begin + BLOCK, cell.size)) for begin in begins]
 
     def together(first: int, last: int) -> np.ndarray:
-        state = streams(draws.key, stage, first, last)
+        state = first_states(draws.key, stream, first, last)
         left, held = np.full(state.size, cell.size), np.zeros((statistic.size, state.size))
         times, residual = np.empty(BLOCK << RESAMPLE_BITS, np.int32), np.empty((BLOCK + 1, state.size))
         for block in blocks:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.resampling.schemes import Draws, Stage
-from calibstat.resampling.streams import GOLDEN, LOW_HALF, mix, stream
+from calibstat.resampling.schemes import Draws, Stream
+from calibstat.resampling.streams import GOLDEN, LOW_HALF, first_state, mix
 from calibstat.resampling.threads import in_threads, small_chunks
 
 
@@ -15,7 +15,7 @@ def sums_of_subsets(columns: np.ndarray, size: int, draws: Draws) -> np.ndarray:
     columns = np.ascontiguousarray(columns)
 
     def of(first: int, last: int) -> np.ndarray:
-        return np.asarray(_sums(draws.key, Stage.DESIGN, first, last, columns, size))
+        return np.asarray(_sums(draws.key, Stream.DESIGN, first, last, columns, size))
 
     return np.concatenate(
         in_threads(of, small_chunks(draws.n, draws.n_jobs, 8 * columns.shape[0] * size), draws.n_jobs)
@@ -23,14 +23,14 @@ def sums_of_subsets(columns: np.ndarray, size: int, draws: Draws) -> np.ndarray:
 
 
 @jit
-def _sums(key: np.uint64, stage: int, first: int, last: int, columns: np.ndarray, size: int) -> np.ndarray:
+def _sums(key: np.uint64, stream: int, first: int, last: int, columns: np.ndarray, size: int) -> np.ndarray:
     """Choose members one by one among those that are left; each draw begins with the same order."""
     kinds, n = columns.shape
     order = np.arange(n)
     place = np.empty(size, np.int64)
     sums = np.zeros((last - first, kinds))
     for b in range(last - first):
-        state = np.uint64(stream(key, stage, first + b))
+        state = np.uint64(first_state(key, stream, first + b))
         for i in range(size):
             state += GOLDEN
             left = np.uint64(n - i)

@@ -13,7 +13,7 @@ from calibstat.resampling.multiclass_labels import thresholds
 from calibstat.resampling.row_sums import Column
 from calibstat.resampling.schemes import Draws
 from calibstat.resampling.sources import OfLabels
-from calibstat.resampling.streams import GOLDEN, mix, streams, words
+from calibstat.resampling.streams import GOLDEN, first_states, mix, words
 from calibstat.resampling.threads import chunks, in_threads
 
 HELD_LABELS = 2**21  # sums in cells of a block of resamples
@@ -27,7 +27,7 @@ def sums_of_row_labels(
     sample_weight: np.ndarray | None,
     statistic: OfLabels,
     draws: Draws,
-    stage: int,
+    stream: int,
 ) -> np.ndarray:
     """Return ``statistic(theta)`` of every resample, theta the residuals / n summed in cells.
 
@@ -45,7 +45,7 @@ def sums_of_row_labels(
         _add_events(start, cell, limit, unit, weight, events)
         return [statistic((one - expected) / n) for one in np.ascontiguousarray(events.T)]
 
-    return in_blocks_of_streams(of_events, cells, draws, stage)
+    return in_blocks_of_streams(of_events, cells, draws, stream)
 
 
 def sums_of_class_labels(
@@ -56,7 +56,7 @@ def sums_of_class_labels(
     sample_weight: np.ndarray | None,
     statistic: OfLabels,
     draws: Draws,
-    stage: int,
+    stream: int,
 ) -> np.ndarray:
     """Return ``statistic(theta)`` of every resample, theta the residuals / n of all classes summed in cells.
 
@@ -72,7 +72,7 @@ def sums_of_class_labels(
         _add_classes(start, cell, prob, unit, weight, events)
         return [statistic((one - expected) / n) for one in np.ascontiguousarray(events.T)]
 
-    return in_blocks_of_streams(of_classes, cells, draws, stage)
+    return in_blocks_of_streams(of_classes, cells, draws, stream)
 
 
 def sums_of_signs(
@@ -81,7 +81,7 @@ def sums_of_signs(
     unit: np.ndarray,
     statistic: Callable[[np.ndarray], Any],
     draws: Draws,
-    stage: int,
+    stream: int,
 ) -> np.ndarray:
     """Return ``statistic(sums)`` of all resamples, which keep or change the sign of all that a unit adds.
 
@@ -96,15 +96,15 @@ def sums_of_signs(
             _add_signed(signs, unit, cell, contribution, sums)
         return np.asarray(statistic(np.ascontiguousarray(sums.T)))
 
-    return in_blocks_of_streams(of_signs, cells, draws, stage)
+    return in_blocks_of_streams(of_signs, cells, draws, stream)
 
 
-def in_blocks_of_streams(statistic: Callable[[np.ndarray], Any], cells: int, draws: Draws, stage: int) -> np.ndarray:
+def in_blocks_of_streams(statistic: Callable[[np.ndarray], Any], cells: int, draws: Draws, stream: int) -> np.ndarray:
     """Return the statistic of the streams of all resamples, as many at a time as there is room for their sums."""
     block = max(min(BLOCK, HELD_LABELS // cells), 1)
 
     def replicates(first: int, last: int) -> np.ndarray:
-        starts = (streams(draws.key, stage, r, min(r + block, last)) for r in range(first, last, block))
+        starts = (first_states(draws.key, stream, r, min(r + block, last)) for r in range(first, last, block))
         return np.concatenate([np.asarray(statistic(start)) for start in starts])
 
     return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs))

@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.compiled import jit, short_calls
 from calibstat.resampling.schemes import Draws
 from calibstat.resampling.sources import OfLabels
-from calibstat.resampling.streams import GOLDEN, LOW_HALF, mix, stream, word
+from calibstat.resampling.streams import GOLDEN, LOW_HALF, first_state, mix, word
 from calibstat.resampling.threads import one_after_another, one_by_one
 
 T = TypeVar("T")
@@ -32,20 +32,20 @@ class UnitCounts:
         Number of units.
     draws : Draws
         The resamples.
-    stage : int
-        The stage of the draws.
+    stream : int
+        The stream of the draws.
     most : int
         The bytes up to which all counts are kept. If they take more, each pass draws them again with the same words.
     """
 
     units: int
     draws: Draws
-    stage: int
+    stream: int
     most: int = 0
     _kept: dict[int, np.ndarray] = field(default_factory=dict, init=False, repr=False)
 
     @property
-    def are_kept(self) -> bool:
+    def are_stored(self) -> bool:
         """Whether counts are kept once they are drawn."""
         return self.units * self.draws.n <= self.most
 
@@ -64,8 +64,8 @@ class UnitCounts:
             return kept[: last - first]
         counts = np.empty((last - first, self.units), np.uint8)
         for a, b in short_calls(last - first, self.units):
-            _draw(self.draws.key, self.stage, first + a, counts[a:b])
-        if self.are_kept:
+            _draw(self.draws.key, self.stream, first + a, counts[a:b])
+        if self.are_stored:
             self._kept[first] = counts
         return counts
 
@@ -105,9 +105,9 @@ def times_in_clusters(start: np.uint64, unit: np.ndarray) -> np.ndarray:
     return times[unit]
 
 
-def random_signs(units: int, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
+def random_signs(units: int, statistic: OfLabels, draws: Draws, stream: int) -> np.ndarray:
     """Return ``statistic(signs)`` of every resample, the sign of each unit 0 for minus and 1 for plus, uint8."""
-    return one_by_one(lambda r: statistic(signs(draws.key, stage, r, units)), draws.n, draws.n_jobs)
+    return one_by_one(lambda r: statistic(signs(draws.key, stream, r, units)), draws.n, draws.n_jobs)
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
@@ -131,10 +131,10 @@ def draw_units(state: np.uint64, times: np.ndarray) -> None:
 
 
 @jit
-def _draw(key: np.uint64, stage: int, first: int, counts: np.ndarray) -> None:
+def _draw(key: np.uint64, stream: int, first: int, counts: np.ndarray) -> None:
     """Draw units with replacement in each resample."""
     for r in range(counts.shape[0]):
-        draw_units(np.uint64(stream(key, stage, first + r)), counts[r])
+        draw_units(np.uint64(first_state(key, stream, first + r)), counts[r])
 
 
 @jit
@@ -197,9 +197,9 @@ def _add_weighted(counts: np.ndarray, weight: np.ndarray, total: np.ndarray) -> 
 
 
 @jit
-def signs(key: np.uint64, stage: int, replicate: int, n: int) -> np.ndarray:
+def signs(key: np.uint64, stream: int, replicate: int, n: int) -> np.ndarray:
     """Draw n random signs: 0 for minus, 1 for plus."""
-    start = np.uint64(stream(key, stage, replicate))
+    start = np.uint64(first_state(key, stream, replicate))
     drawn = np.empty(n, np.uint8)
     for i in range(n):
         drawn[i] = np.uint64(word(start, i)) >> np.uint64(63)

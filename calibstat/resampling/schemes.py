@@ -12,7 +12,7 @@ from calibstat.resampling.rng import Rng
 from calibstat.resampling.streams import key_after, key_of
 
 
-class Stage:
+class Stream:
     """The streams of random words, one for each use, so that no two steps of an analysis share words.
 
     The numbers are fixed, because every seeded result depends on them, and so some are shared: the unpaired samples of
@@ -63,9 +63,9 @@ class Draws:
         """Number of resamples of which these are a part, or all."""
         return self.n if self.whole is None else self.whole
 
-    def part(self, first: int, last: int, stage: int) -> Draws:
-        """Return resamples first..last of one stage."""
-        return Draws(key_after(self.key, stage, first), last - first, self.n_jobs, self.total)
+    def part(self, first: int, last: int, stream: int) -> Draws:
+        """Return resamples first..last of one stream."""
+        return Draws(key_after(self.key, stream, first), last - first, self.n_jobs, self.total)
 
 
 def check_resamples(n_resamples: int, n_jobs: int = 1) -> None:

@@ -1,6 +1,6 @@
 """Streams of random words, and binomial draws.
 
-A word is a function of (key, stage, replicate, position) alone, so the numbers are the same for any number of threads
+A word is a function of (key, stream, replicate, position) alone, so the numbers are the same for any number of threads
 and any chunking.
 """
 
@@ -50,15 +50,15 @@ mix = jit(_mixed)
 
 
 @jit
-def stream(key: np.uint64, stage: int, replicate: int) -> np.uint64:
+def first_state(key: np.uint64, stream: int, replicate: int) -> np.uint64:
     """Return the initial state of a replicate."""
-    return word(word(key, stage), replicate)
+    return word(word(key, stream), replicate)
 
 
-def streams(key: np.uint64, stage: int, first: int, last: int) -> np.ndarray:
+def first_states(key: np.uint64, stream: int, first: int, last: int) -> np.ndarray:
     """Return the initial states of replicates first..last."""
-    state = np.arange(first + 1, last + 1, dtype=np.uint64) * GOLDEN + np.uint64(word(key, stage))
-    return np.asarray(_mixed(state))  # as `stream`, which is called from kernels
+    state = np.arange(first + 1, last + 1, dtype=np.uint64) * GOLDEN + np.uint64(word(key, stream))
+    return np.asarray(_mixed(state))  # as `first_state`, which is called from kernels
 
 
 def words(state: Words, first: int, n: int) -> np.ndarray:
@@ -80,13 +80,13 @@ def parted(drawn: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     return (high >> np.uint64(32)).astype(np.int64), high << np.uint64(32) | low & LOW_HALF
 
 
-def key_after(key: np.uint64, stage: int, first: int) -> np.uint64:
-    """Return the key whose replicate r is replicate `first` + r of this key, at one stage.
+def key_after(key: np.uint64, stream: int, first: int) -> np.uint64:
+    """Return the key whose replicate r is replicate `first` + r of this key, of one stream.
 
-    `stream` steps from the state ``word(key, stage)``, and ``mix`` is one-to-one: so there is a key for a later state.
+    `first_state` steps from the state ``word(key, stream)``, and ``mix`` is one-to-one: a later state has a key too.
     """
-    later = int(word(key, stage)) + first * int(GOLDEN)
-    return np.uint64((_unmix(later % 2**64) - (stage + 1) * int(GOLDEN)) % 2**64)
+    later = int(word(key, stream)) + first * int(GOLDEN)
+    return np.uint64((_unmix(later % 2**64) - (stream + 1) * int(GOLDEN)) % 2**64)
 
 
 def _unmix(z: int) -> int:

@@ -9,14 +9,14 @@ from calibstat.resampling.multiclass_labels import FEW_CLASSES, GUIDE_BITS, draw
 from calibstat.resampling.multiclass_pairs import draw_rows
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import ClassCells, OfLabels
-from calibstat.resampling.streams import stream
+from calibstat.resampling.streams import first_state
 from calibstat.resampling.threads import announced_pieces, chunks, of_draws
 
 BLOCK, TILE = 64, 32  # resamples and rows that are added up together: their counts stay in the cache of the core
 MOST_HELD = 2**22  # counts of rows, or sums in cells, of a block of resamples
 
 
-def labels_of_vectors(source: ClassCells, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
+def labels_of_vectors(source: ClassCells, scheme: Labels, statistic: OfLabels, draws: Draws, stream: int) -> np.ndarray:
     """Return the statistic of the number of draws of each class in each cell; cells are fixed."""
     chance = scheme.chances(source.predictions.prob)
     block = max(BLOCK, MOST_HELD // source.cells) if source.predictions.n_classes > FEW_CLASSES else BLOCK
@@ -24,7 +24,7 @@ def labels_of_vectors(source: ClassCells, scheme: Labels, statistic: OfLabels, d
     def replicates(first: int, last: int) -> np.ndarray:
         observed = np.zeros((source.cells, last - first), np.int32)
         for a, b in _rows(chance, last - first):
-            _labels_in_cells(draws.key, stage, first, a, chance[a:b], source.index[a:b], source.stride, observed)
+            _labels_in_cells(draws.key, stream, first, a, chance[a:b], source.index[a:b], source.stride, observed)
         drawn = [np.ascontiguousarray(observed[:, i : i + BLOCK].T) for i in range(0, last - first, BLOCK)]
         return np.concatenate([statistic(part) for part in drawn])
 
@@ -32,7 +32,7 @@ def labels_of_vectors(source: ClassCells, scheme: Labels, statistic: OfLabels, d
     return np.concatenate(announced_pieces(replicates, pieces, draws.n_jobs, of_draws(draws.n, source.predictions)))
 
 
-def pairs_of_vectors(source: ClassCells, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
+def pairs_of_vectors(source: ClassCells, statistic: OfLabels, draws: Draws, stream: int) -> np.ndarray:
     """Return the statistic of the residuals / n summed in each cell, in the pairs bootstrap.
 
     Rows are outside and the resamples of a block inside, so that the predictions are read once for all of these.
@@ -43,7 +43,7 @@ def pairs_of_vectors(source: ClassCells, statistic: OfLabels, draws: Draws, stag
     def replicates(first: int, last: int) -> np.ndarray:
         times = np.zeros((last - first, predictions.n), np.uint8)
         theta = np.zeros((source.cells, times.shape[0]))
-        _count_rows(draws.key, stage, first, times)
+        _count_rows(draws.key, stream, first, times)
         for a, b in _rows(predictions.prob, times.shape[0] * predictions.n_classes):
             rows = predictions.prob[a:b], predictions.label[a:b], source.index[a:b]
             _add_residuals(np.ascontiguousarray(times[:, a:b]), *rows, source.stride, theta)
@@ -68,7 +68,7 @@ def _rows(prob: np.ndarray, steps: int) -> list[tuple[int, int]]:
 @jit
 def _labels_in_cells(
     key: np.uint64,
-    stage: int,
+    stream: int,
     first: int,
     begin: int,
     prob: np.ndarray,
@@ -84,7 +84,7 @@ def _labels_in_cells(
     shared = index.shape[1] == 1
     start = np.empty(observed.shape[1], np.uint64)
     for r in range(start.size):
-        start[r] = stream(key, stage, first + r)
+        start[r] = first_state(key, stream, first + r)
     threshold = np.empty(classes, np.uint64)
     guide = np.empty(2**GUIDE_BITS, np.int64)
     words = np.empty(start.size, np.uint64)
@@ -98,11 +98,11 @@ def _labels_in_cells(
 
 
 @jit
-def _count_rows(key: np.uint64, stage: int, first: int, times: np.ndarray) -> None:
+def _count_rows(key: np.uint64, stream: int, first: int, times: np.ndarray) -> None:
     """Count how often each row is drawn in each resample, shape (B, n), in bytes as `UnitCounts` does."""
     rows = np.empty(times.shape[1], np.int64)
     for r in range(times.shape[0]):
-        draw_rows(stream(key, stage, first + r), rows)
+        draw_rows(first_state(key, stream, first + r), rows)
         for i in range(rows.size):
             times[r, rows[i]] += np.uint8(1)
 

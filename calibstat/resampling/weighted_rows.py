@@ -10,12 +10,12 @@ from calibstat.resampling.binary_labels import threshold
 from calibstat.resampling.row_sums import draw_units, times_in_clusters
 from calibstat.resampling.schemes import Clusters, Consistency, Draws, Labels, OfRows
 from calibstat.resampling.sources import OfSample, Value
-from calibstat.resampling.streams import GOLDEN, mix, stream
+from calibstat.resampling.streams import GOLDEN, first_state, mix
 from calibstat.resampling.threads import chunks, in_threads
 
 
 def resamples_of_weighted_rows(
-    sample: WeightedSample, scheme: OfRows, statistic: OfSample, draws: Draws, stage: int
+    sample: WeightedSample, scheme: OfRows, statistic: OfSample, draws: Draws, stream: int
 ) -> np.ndarray:
     """Return ``statistic(value, count, positives)`` of every resample, counts and positives being sums of weights."""
     value, count, _ = sample.arrays
@@ -26,7 +26,7 @@ def resamples_of_weighted_rows(
         count_r, positives_r, times = np.empty_like(count), np.empty_like(count), np.empty(cell.size, np.int32)
         drawn = []
         for replicate in range(first, last):
-            start = np.uint64(stream(draws.key, stage, replicate))
+            start = np.uint64(first_state(draws.key, stream, replicate))
             if isinstance(scheme, Labels):
                 _add_labels(start, limit, cell, weight, positives_r)
                 drawn.append(statistic(value, count, positives_r))

@@ -75,8 +75,8 @@ class Asked:
 
         table = rectified_table(self.rows, np.zeros(self.rows.n, np.int64), 1)
         total, variance, third, _ = table.moments.of(np.ones(1))
-        score = table.moments.score(self.alpha / 2)
-        down, up = (float(score.reach(variance, sign * third)) / table.n for sign in (-1, 1))
+        tail_bound = table.moments.tail_bound(self.alpha / 2)
+        down, up = (float(tail_bound.reach(variance, sign * third)) / table.n for sign in (-1, 1))
         return total / table.n, total / table.n - down, total / table.n + up
 
 

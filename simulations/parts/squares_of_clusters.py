@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import cancelled, share_skewed_up, unsure
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.generators.distributions import Random
 
 from .pairs_of_models import HALVINGS, random_pair
@@ -128,11 +128,13 @@ class ModelsOnClusters:
         most, least = self._unseen(cell)
         alone = min(len(self.events), 2) / len(self.events)
         scores = [_score(each, rows, tail, rows_hide=rows_hide) for each, rows in self._sizes(size, cell, weight)]
-        z, largest, cap = (np.array([getattr(score, name) for score in scores]) for name in ("z", "largest", "cap"))
+        z, largest, cap = (
+            np.array([getattr(tail_bound, name) for tail_bound in scores]) for name in ("z", "largest", "cap")
+        )
         k = (2 * z**2 + 4) / 3
         variance = linear + (1 + np.maximum(z / 1.96, 1) ** 3) * quadratic
         spreads = [
-            [score.spreads(*each) for score, each in zip(scores, self._plain(count, r, v), strict=True)]
+            [tail_bound.spreads(*each) for tail_bound, each in zip(scores, self._plain(count, r, v), strict=True)]
             for _, v, r in self.sides
         ]
         hidden = self._cancelled(count, c)
@@ -189,8 +191,8 @@ class ModelsOnClusters:
         return [(each, np.repeat(weight, of)) for each, of in zip(size, rows, strict=True)]
 
 
-def _score(size: np.ndarray, rows: np.ndarray, tail: float, *, rows_hide: bool) -> ScoreBound:
-    return ScoreBound.of_units(size, tail, rows if rows_hide else None)
+def _score(size: np.ndarray, rows: np.ndarray, tail: float, *, rows_hide: bool) -> TailBound:
+    return TailBound.of_units(size, tail, rows if rows_hide else None)
 
 
 def misses(

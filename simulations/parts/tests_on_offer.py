@@ -19,7 +19,7 @@ from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.papers.parts.grid import every_test
 from calibstat.planning.test_names import CLASSICAL
-from calibstat.resampling import Draws, Labels, Stage, draw
+from calibstat.resampling import Draws, Labels, Stream, draw
 
 CLIP = 1e-6  # of predictions of 0 and 1, for tests that take logits
 OF_SUMS = {
@@ -40,7 +40,7 @@ class Drawing:
 
     def outcomes(self, truth: np.ndarray | None, draws: Draws) -> np.ndarray:
         """Draw the positives at each distinct prediction, of shape (draws, m)."""
-        return draw(self.sample, Labels(truth), lambda _, __, positives: positives.copy(), draws, Stage.LABELS)
+        return draw(self.sample, Labels(truth), lambda _, __, positives: positives.copy(), draws, Stream.LABELS)
 
 
 class Offered(ABC):
@@ -64,7 +64,7 @@ class ByMeasure(Offered):
     def statistics(self, truth: np.ndarray | None, draws: Draws) -> np.ndarray:
         """Return the statistic of every data set."""
         problem = problem_of(Data(self.drawing.sample), find_measure(self.measure, self.options))
-        return problem.resampler(Labels(truth), Stage.LABELS)(draws)
+        return problem.resampler(Labels(truth), Stream.LABELS)(draws)
 
     @cached_property
     def null(self) -> np.ndarray:
@@ -85,7 +85,7 @@ class ByScales(Offered):
     def statistics(self, truth: np.ndarray | None, draws: Draws) -> np.ndarray:
         """Return the debiased squared errors of every data set at every scale."""
         sample = self.drawing.sample
-        return draw(sample, Labels(truth), over_scales(sample)[1], draws, Stage.LABELS)
+        return draw(sample, Labels(truth), over_scales(sample)[1], draws, Stream.LABELS)
 
     @cached_property
     def null(self) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 import calibstat as cs
 from calibstat.bounds.intervals import upper_quantile
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.resampling import Draws
 
 
@@ -209,17 +209,17 @@ def test_the_high_end_of_clusters_by_hand():
     first = sums.sum(axis=1)
     centred = sums - first[:, None] * size / 212
     matrix = 12 / 11 * centred @ centred.T
-    score = ScoreBound.of_units(size.astype(float), 0.05)
+    tail_bound = TailBound.of_units(size.astype(float), 0.05)
     sign = np.sign(first)
-    rate = score.rate(sign @ matrix @ sign, ((sign @ centred) ** 3).sum())
+    rate = tail_bound.rate(sign @ matrix @ sign, ((sign @ centred) ** 3).sum())
     found = pose(y, p, "ece", {"n_bins": 4}).in_clusters(cluster).interval.high(0.05) * 212
     total, worst = np.abs(first).sum(), 0.0
     for code in range(16):
         w = np.array([1 if code >> j & 1 else -1 for j in range(4)])
-        worst = max(worst, w @ first + score.z * np.sqrt(w @ matrix @ w) - total)
-    exact = total + score.widen(worst, rate)
+        worst = max(worst, w @ first + tail_bound.z * np.sqrt(w @ matrix @ w) - total)
+    exact = total + tail_bound.widen(worst, rate)
     assert exact <= found <= exact * 1.05
-    assert found <= total + score.widen(score.z * np.sqrt(np.abs(matrix).sum()), rate) + 1e-9
+    assert found <= total + tail_bound.widen(tail_bound.z * np.sqrt(np.abs(matrix).sum()), rate) + 1e-9
 
 
 @given(st.data())

@@ -40,11 +40,11 @@ def test_too_many_sums_for_a_matrix(name, monkeypatch):
     """Then it is T + R, the largest bound of any signs: that of none is larger."""
     interval = interval_of(name, *example(80, 3, temperature=2.0))
     monkeypatch.setattr(joint_moments, "MANY_SUMS", 0)
-    scale, score = interval.estimate / np.abs(interval.theta).sum(), interval.table.moments.score(0.025)
+    scale, tail_bound = interval.estimate / np.abs(interval.theta).sum(), interval.table.moments.tail_bound(0.025)
     moments, sign = interval.table.moments, np.where(interval.theta < 0, -1.0, 1.0)
-    skewed = skewed_signs(sign, moments.total, moments.variances(), moments.cube, moments.square, score.z)
-    rate = max(score.rate(sums.variance, sums.up) for sums in map(moments.of, (sign, skewed)))
-    worst = score.widen(score.z * np.sqrt(moments.largest()[0]), rate)
+    skewed = skewed_signs(sign, moments.total, moments.variances(), moments.cube, moments.square, tail_bound.z)
+    rate = max(tail_bound.rate(sums.variance, sums.up) for sums in map(moments.of, (sign, skewed)))
+    worst = tail_bound.widen(tail_bound.z * np.sqrt(moments.largest()[0]), rate)
     assert interval.high(0.025) == pytest.approx(interval.estimate + scale * worst / 80)
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 import calibstat as cs
 from calibstat.bounds.bin_norms import FullBins, LargestGapInterval, PowerNorm, power_bound
-from calibstat.bounds.score_bound import events_at
+from calibstat.bounds.tail_bound import events_at
 
 Z = stats.norm.ppf(0.975)
 K = (2 * Z**2 + 4) / 3

@@ -10,7 +10,7 @@ from multiclass_populations import POPULATIONS, PROB, WEIGHT, misses, most_misse
 from vector_strategies import vectors
 
 import calibstat as cs
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.measures import AbsoluteSum, Euclidean, Largest
 from calibstat.measures.canonical_ce import CanonicalCE
 
@@ -71,17 +71,17 @@ def test_no_weights_exceed_the_largest_quadratic_function(norm, seed):
 @given(vectors(), st.integers(0, 10))
 def test_the_high_end_is_above_the_bound_of_any_weights(distance, drawn, seed):
     (prob, label), norm = drawn, ROUND[distance]
-    n, score = label.size, ScoreBound.of_rows(0.025).times(norm.largest)
+    n, tail_bound = label.size, TailBound.of_rows(0.025).times(norm.largest)
     measure = CanonicalCE(distance=distance, strategy="uniform", n_bins=None)
     cell, residual = measure.cells(prob), residuals(prob, label)
     high = measure.interval(cs.Predictions.from_rows(label, prob)).high(0.025)
     total = np.array([residual[cell == c].sum(axis=0) for c in range(cell.max() + 1)])
     witness = (norm.witness(total)[cell] * residual).sum(axis=1)
-    rate = score.rate(max((witness**2).sum() - witness.sum() ** 2 / n, 0.0), (witness**3).sum())
+    rate = tail_bound.rate(max((witness**2).sum() - witness.sum() ** 2 / n, 0.0), (witness**3).sum())
     for w in [norm.witness(total), *of_dual_ball(norm, (50, *total.shape), np.random.default_rng(seed))]:
         row = (w[cell] * residual).sum(axis=1)
         spread = np.sqrt(max((row**2).sum() - row.sum() ** 2 / n, 0.0))
-        assert n * high >= row.sum() + score.widen(score.z * spread, rate) - 1e-9
+        assert n * high >= row.sum() + tail_bound.widen(tail_bound.z * spread, rate) - 1e-9
 
 
 @pytest.mark.parametrize(("distance", "size"), [("l2", np.sqrt(2)), ("max", 1)])
@@ -163,8 +163,8 @@ def test_the_rate_is_of_the_moments_of_rows(monkeypatch):
     random = np.random.default_rng(2)
     data = cs.Predictions.from_rows(random.integers(0, 3, 60), random.dirichlet((1, 1, 1), 60))
     interval = CanonicalCE(distance="l2", strategy="uniform", n_bins=2, min_size=5).interval(data)
-    row, cell, seen, rate = interval.by_row(), interval.cell, [], ScoreBound.rate
-    monkeypatch.setattr(ScoreBound, "rate", lambda *given: seen.append(given[1:]) or rate(*given))
+    row, cell, seen, rate = interval.by_row(), interval.cell, [], TailBound.rate
+    monkeypatch.setattr(TailBound, "rate", lambda *given: seen.append(given[1:]) or rate(*given))
     interval.high(0.025)
     squares = sum((each - row.mean()) ** 2 for each in row.tolist())
     third = 0.0

@@ -25,11 +25,11 @@ def weights_of_moves(value, thresholds=1):
                     yield weights.ravel()
 
 
-def score_bounds(moments, score, weights):
+def score_bounds(moments, tail_bound, weights):
     """The bound of each, from the general moments."""
     for each in weights:
         total, variance, third, _ = moments.of(each)
-        yield total + score.reach(variance, third)
+        yield total + tail_bound.reach(variance, third)
 
 
 def of_rows(data):
@@ -44,11 +44,13 @@ def test_pairs_of_ends_are_all_moves(tail, data):
         return
     sample = of_rows(data)
     moments = summary_by_outcome(sample).moments
-    score = moments.score(tail)
-    expected = max([score.reach(0.0, 0.0), *score_bounds(moments, score, weights_of_moves(sample.value))])
-    found = bound_of_pairs(sample.value, moments, score)
+    tail_bound = moments.tail_bound(tail)
+    expected = max([tail_bound.reach(0.0, 0.0), *score_bounds(moments, tail_bound, weights_of_moves(sample.value))])
+    found = bound_of_pairs(sample.value, moments, tail_bound)
     assert found == pytest.approx(expected, abs=1e-9)
-    assert bound_by_slopes(sample.value, moments, score) >= min(found, moments.n) - 1e-9  # no row gains more than 1
+    assert (
+        bound_by_slopes(sample.value, moments, tail_bound) >= min(found, moments.n) - 1e-9
+    )  # no row gains more than 1
 
 
 @given(rows())
@@ -56,9 +58,9 @@ def test_no_threshold_inside_a_gap_has_a_larger_bound(data):
     """The standard deviation is convex in the threshold; the rate is not, and makes no difference."""
     sample = cs.Sample.from_rows(*data)
     moments = summary_by_outcome(sample).moments
-    score = moments.score(0.025)
-    inside = max(score_bounds(moments, score, weights_of_moves(sample.value, 5)))
-    assert inside <= bound_of_pairs(sample.value, moments, score) + 1e-9
+    tail_bound = moments.tail_bound(0.025)
+    inside = max(score_bounds(moments, tail_bound, weights_of_moves(sample.value, 5)))
+    assert inside <= bound_of_pairs(sample.value, moments, tail_bound) + 1e-9
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -69,19 +71,19 @@ def test_bounds_of_clusters_are_all_moves(weighted, data):
     weight = 1.0 + np.arange(y.size) % 3 if weighted else None
     _, table = pose(y, p, "decision_loss", {}, sample_weight=weight).interval_of_rows(slice(None), unit)
     assert isinstance(table, OutcomeTable)
-    score, value = table.moments.score(0.025), np.unique(p)
-    expected = max([score.reach(0.0, 0.0), *score_bounds(table.moments, score, weights_of_moves(value))])
-    assert bound_of_units(value, table.moments, score) == pytest.approx(expected, abs=1e-9)
-    assert bound_by_slopes(value, table.moments, score) >= min(expected, table.moments.n) - 1e-9
+    tail_bound, value = table.moments.tail_bound(0.025), np.unique(p)
+    expected = max([tail_bound.reach(0.0, 0.0), *score_bounds(table.moments, tail_bound, weights_of_moves(value))])
+    assert bound_of_units(value, table.moments, tail_bound) == pytest.approx(expected, abs=1e-9)
+    assert bound_by_slopes(value, table.moments, tail_bound) >= min(expected, table.moments.n) - 1e-9
 
 
 def test_slopes_lose_little_where_rows_are_many():
     y, p = cs.generators.temperature(1.5).sample(2000, 1)
     sample = cs.Sample.from_rows(y, p)
     moments = summary_by_outcome(sample).moments
-    score, total = moments.score(0.025), 2000 * cs.estimate(sample, measure="decision_loss")
-    exact = bound_of_pairs(sample.value, moments, score) - total
-    assert exact <= bound_by_slopes(sample.value, moments, score) - total <= 1.15 * exact
+    tail_bound, total = moments.tail_bound(0.025), 2000 * cs.estimate(sample, measure="decision_loss")
+    exact = bound_of_pairs(sample.value, moments, tail_bound) - total
+    assert exact <= bound_by_slopes(sample.value, moments, tail_bound) - total <= 1.15 * exact
 
 
 def test_by_slopes_only_what_was_not_seen_remains_of_certain_predictions():
@@ -89,7 +91,7 @@ def test_by_slopes_only_what_was_not_seen_remains_of_certain_predictions():
     its square, is the reach of the bound: k = 3.894 of rows whose gains are at most 1."""
     sample = cs.Sample.from_counts([0.0, 1.0], [50, 50], [0, 50])
     moments = summary_by_outcome(sample).moments
-    score = moments.score(0.025)
-    assert score.reach(0.0, 0.0) == pytest.approx(3.894, rel=1e-3)
+    tail_bound = moments.tail_bound(0.025)
+    assert tail_bound.reach(0.0, 0.0) == pytest.approx(3.894, rel=1e-3)
     for bound in (bound_of_pairs, bound_by_slopes):
-        assert bound(sample.value, moments, score) == pytest.approx(score.reach(0.0, 0.0), rel=1e-4)
+        assert bound(sample.value, moments, tail_bound) == pytest.approx(tail_bound.reach(0.0, 0.0), rel=1e-4)

@@ -11,7 +11,7 @@ from calibstat.bounds import decision_norm
 from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs, bound_of_units
 from calibstat.bounds.decision_norm import PAIRED, DecisionNorm, cells_of_outcomes, summary_by_outcome, sums_by_outcome
 from calibstat.data.weighted_sample import weighted_sample
-from calibstat.resampling import Draws, Pairs, Stage, draw
+from calibstat.resampling import Draws, Pairs, Stream, draw
 
 
 def test_cells_by_hand():
@@ -74,8 +74,8 @@ def test_clusters_are_looked_at_one_by_one_where_they_are_few(most, bound, monke
     monkeypatch.setattr(decision_norm, "PAIR_BUDGET", most)
     y, p = cs.generators.temperature(2).sample(60, rng=1)
     interval, table = pose(y, p, "decision_loss", {}).interval_of_rows(slice(None), np.arange(60) // 4)
-    score = table.moments.score(0.025)
-    assert interval.high(0.025) == bound(np.unique(p), table.moments, score) / 60
+    tail_bound = table.moments.tail_bound(0.025)
+    assert interval.high(0.025) == bound(np.unique(p), table.moments, tail_bound) / 60
 
 
 @pytest.mark.parametrize(("predictions", "bound"), [(PAIRED, bound_of_pairs), (PAIRED + 1, bound_by_slopes)])
@@ -83,15 +83,15 @@ def test_pairs_of_ends_are_looked_at_where_they_are_few(predictions, bound):
     value = (np.arange(predictions) + 0.5) / predictions
     sample = cs.Sample.from_counts(value, np.ones(predictions), np.arange(predictions) % 2)
     moments = summary_by_outcome(sample).moments
-    score = moments.score(0.025)
-    assert DecisionNorm(value).upper_bound(moments, score) == bound(value, moments, score)
+    tail_bound = moments.tail_bound(0.025)
+    assert DecisionNorm(value).upper_bound(moments, tail_bound) == bound(value, moments, tail_bound)
 
 
 def test_rows_of_a_summary_are_drawn():
     y, p = cs.generators.calibrated().sample(60, 1)
     sample, draws = cs.Sample.from_rows(y, np.round(p, 1)), Draws.of(3, 8)
     found = summary_by_outcome(sample).resampled(np.copy, draws)
-    counts = draw(sample, Pairs(), lambda _, count, positives: np.stack([count, positives]), draws, Stage.ROWS)
+    counts = draw(sample, Pairs(), lambda _, count, positives: np.stack([count, positives]), draws, Stream.ROWS)
     assert found[:, ::2] == pytest.approx((counts[:, 0] - counts[:, 1]) / 60)
     assert found[:, 1::2] == pytest.approx(counts[:, 1] / 60)
     assert found.sum(axis=1) == pytest.approx(np.ones(draws.n))

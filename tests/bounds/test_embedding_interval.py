@@ -12,9 +12,9 @@ from vector_strategies import vectors
 import calibstat as cs
 from calibstat.bounds.embedding_interval import EmbeddingInterval
 from calibstat.bounds.intervals import SeminormInterval
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.measures import SKCE, skce
-from calibstat.resampling import Draws, Pairs, Stage
+from calibstat.resampling import Draws, Pairs, Stream
 
 
 def embedded(prob, label):
@@ -34,19 +34,19 @@ def interval_of(embedding):
 @given(vectors(), st.integers(0, 10))
 def test_the_high_end_is_above_the_bound_of_any_weights(drawn, seed):
     embedding = embedded(*drawn)
-    n, score, rng = len(embedding), ScoreBound.of_rows(0.025).times(np.sqrt(2)), np.random.default_rng(seed)
+    n, tail_bound, rng = len(embedding), TailBound.of_rows(0.025).times(np.sqrt(2)), np.random.default_rng(seed)
     interval, total = interval_of(embedding), embedding.sum(axis=0)
     assert interval.estimate == pytest.approx(np.linalg.norm(total) / n, abs=1e-9)
     witness = total / max(np.linalg.norm(total), 1e-300)
     along = embedding @ witness
-    rate = score.rate(max((along**2).sum() - along.sum() ** 2 / n, 0.0), (along**3).sum())
+    rate = tail_bound.rate(max((along**2).sum() - along.sum() ** 2 / n, 0.0), (along**3).sum())
     weights = [witness, *rng.normal(size=(30, total.size)), *(witness + rng.normal(size=(30, total.size)) / 20)]
     centred = embedding - embedding.mean(axis=0)
     weights += [*np.linalg.svd(centred, full_matrices=False)[2][:2]]
     for w in weights:
         row = embedding @ (w / max(np.linalg.norm(w), 1e-300))
         spread = np.sqrt(max((row**2).sum() - row.sum() ** 2 / n, 0.0))
-        assert n * interval.high(0.025) >= row.sum() + score.widen(score.z * spread, rate) - 1e-6
+        assert n * interval.high(0.025) >= row.sum() + tail_bound.widen(tail_bound.z * spread, rate) - 1e-6
 
 
 def test_no_event_leaves_room_for_some():
@@ -58,9 +58,9 @@ def test_no_event_leaves_room_for_some():
 def test_one_direction_is_the_score_bound():
     """Embeddings on a line, positive in sum: the bound of that one direction."""
     row = np.r_[np.full(30, 0.7), np.full(50, -0.3)]
-    score, variance = ScoreBound.of_rows(0.025).times(np.sqrt(2)), (row**2).sum() - row.sum() ** 2 / 80
+    tail_bound, variance = TailBound.of_rows(0.025).times(np.sqrt(2)), (row**2).sum() - row.sum() ** 2 / 80
     assert interval_of(row[:, None]).high(0.025) * 80 == pytest.approx(
-        row.sum() + score.reach(variance, (row**3).sum()), rel=1e-6
+        row.sum() + tail_bound.reach(variance, (row**3).sum()), rel=1e-6
     )
 
 
@@ -76,7 +76,7 @@ def test_the_directional_bootstrap_is_of_resampled_rows():
 def test_it_draws_rows():
     embedding, draws = np.random.default_rng(0).normal(size=(40, 3)), Draws(KEY, 8)
     interval = interval_of(embedding)
-    rows = [slow_draw(interval.predictions, Pairs(), r, Stage.ROWS)[0] for r in range(draws.n)]
+    rows = [slow_draw(interval.predictions, Pairs(), r, Stream.ROWS)[0] for r in range(draws.n)]
     times = np.array([np.bincount(of, minlength=40) for of in rows], float)
     assert interval.resampled(draws) == pytest.approx(interval.directional(times))
 

@@ -12,10 +12,10 @@ from scipy import integrate, stats
 from calibstat.bounds import folded_bounds
 from calibstat.bounds.folded_bounds import AbsoluteSums
 from calibstat.bounds.joint_moments import JointMoments
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.bounds.unit_sums import ClusterSums
 
-SCORE = ScoreBound(1.96)
+SCORE = TailBound(1.96)
 
 
 @pytest.mark.parametrize("t", [0.0, 0.4, 1.0, 3.0])

@@ -69,10 +69,10 @@ def test_without_a_witness_the_allowance_is_for_the_worst_weights():
             return None
 
     interval = Silent().interval(cs.Sample.from_rows(y, p))
-    score, (variance, third) = interval.score(0.025), interval.table.moments.largest()
+    tail_bound, (variance, third) = interval.tail_bound(0.025), interval.table.moments.largest()
     below = interval.below(0.025)
-    assert below.normal == pytest.approx(score.z * np.sqrt(variance) / 40)
-    assert below.normal + below.skewness == pytest.approx(score.reach(variance, third) / 40)
+    assert below.normal == pytest.approx(tail_bound.z * np.sqrt(variance) / 40)
+    assert below.normal + below.skewness == pytest.approx(tail_bound.reach(variance, third) / 40)
 
 
 @pytest.mark.parametrize(

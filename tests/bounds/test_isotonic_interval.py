@@ -12,11 +12,11 @@ from scipy.optimize import isotonic_regression
 import calibstat as cs
 from calibstat.bounds import isotonic_interval
 from calibstat.bounds.isotonic_interval import gain_bound, recalibrated
-from calibstat.bounds.score_bound import Allowance, ScoreBound
+from calibstat.bounds.tail_bound import Allowance, TailBound
 from calibstat.data.sample import Sample
 from calibstat.measures.corp import MCB
 
-SCORE = ScoreBound.of_rows(0.025)
+SCORE = TailBound.of_rows(0.025)
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 40, 3000])

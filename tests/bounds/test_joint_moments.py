@@ -95,7 +95,7 @@ def test_powers_are_those_of_the_sums(sums):
     moments = JointMoments(sums)
     assert np.array([moments.total, moments.square, moments.cube]).tolist() == sums.powers.tolist()
     assert moments.n == pytest.approx(sums.size.sum())
-    assert moments.score(0.025) == sums.score(0.025)
+    assert moments.tail_bound(0.025) == sums.tail_bound(0.025)
 
 
 # --- units that add in one cell are told by powers --------------------------------------------------------------------
@@ -138,12 +138,12 @@ def test_clusters_of_one_row_are_rows(weighted):
 # --- the bound of the sum of absolute means ---------------------------------------------------------------------------
 
 
-def check_largest_bound_of_any_signs(moments, score, exact):
+def check_largest_bound_of_any_signs(moments, tail_bound, exact):
     sign = np.where(moments.total < 0, -1.0, 1.0)
-    skewed = skewed_signs(sign, moments.total, moments.variances(), moments.cube, moments.square, score.z)
-    rate = max(score.rate(sums.variance, sums.up) for sums in map(moments.of, (sign, skewed)))
-    worst = score.widen(score.z * np.sqrt(moments.largest()[0]), rate)
-    found = moments.absolute_sum_bound(score)
+    skewed = skewed_signs(sign, moments.total, moments.variances(), moments.cube, moments.square, tail_bound.z)
+    rate = max(tail_bound.rate(sums.variance, sums.up) for sums in map(moments.of, (sign, skewed)))
+    worst = tail_bound.widen(tail_bound.z * np.sqrt(moments.largest()[0]), rate)
+    found = moments.absolute_sum_bound(tail_bound)
     assert found == pytest.approx(np.abs(moments.total).sum() + worst)
     assert found >= exact
 
@@ -152,19 +152,19 @@ def check_largest_bound_of_any_signs(moments, score, exact):
 def test_too_many_sums_for_a_matrix(name, monkeypatch):
     """Then it is T + R, the largest bound of any signs: for none is it larger."""
     moments = JointMoments(UNITS[name]())
-    score = moments.score(0.025)
-    exact = moments.absolute_sum_bound(score)
+    tail_bound = moments.tail_bound(0.025)
+    exact = moments.absolute_sum_bound(tail_bound)
     monkeypatch.setattr(joint_moments, "MANY_SUMS", 0)
-    check_largest_bound_of_any_signs(moments, score, exact)
+    check_largest_bound_of_any_signs(moments, tail_bound, exact)
 
 
 def test_many_sums_of_many_clusters_take_the_largest_variance(monkeypatch):
     """The matrix of all clusters in all cells may be too large too."""
     moments = JointMoments(clusters())
-    score = moments.score(0.025)
-    exact = moments.absolute_sum_bound(score)
+    tail_bound = moments.tail_bound(0.025)
+    exact = moments.absolute_sum_bound(tail_bound)
     monkeypatch.setattr(joint_moments, "SUM_BUDGET", 1)
-    check_largest_bound_of_any_signs(moments, score, exact)
+    check_largest_bound_of_any_signs(moments, tail_bound, exact)
 
 
 @pytest.mark.parametrize("size", [10, 60])

@@ -12,7 +12,7 @@ from scipy import optimize
 import calibstat as cs
 from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import SeparableMoments
-from calibstat.bounds.score_bound import ScoreBound, events_at
+from calibstat.bounds.tail_bound import TailBound, events_at
 from calibstat.bounds.unit_sums import ClusterSums
 
 
@@ -140,20 +140,20 @@ def test_no_function_of_the_ball_varies_more_than_is_said(clusters):
 @pytest.mark.parametrize("clusters", [2, 10, 40])
 def test_equal_clusters_by_hand(clusters, tail):
     """All q are 1 - exp(-k / G), so that M = m G (1 - exp(-k / G)) / k."""
-    score = ScoreBound.of_units(np.full(clusters, 5.0), tail)
-    k = events_at(score.z)
-    assert score.largest == pytest.approx(5 * clusters * (1 - np.exp(-k / clusters)) / k)
-    assert score.cap == 5
+    tail_bound = TailBound.of_units(np.full(clusters, 5.0), tail)
+    k = events_at(tail_bound.z)
+    assert tail_bound.largest == pytest.approx(5 * clusters * (1 - np.exp(-k / clusters)) / k)
+    assert tail_bound.cap == 5
 
 
 @given(st.lists(st.integers(1, 50), min_size=2, max_size=8))
 def test_no_other_chances_hide_more_rows(size):
     """Maximise sum q m subject to sum -log(1 - q) = k by SciPy, from several starts."""
     size = np.array(size, float)
-    score = ScoreBound.of_units(size, 0.025)
-    hidden = score.largest * score.k
-    limit = {"type": "eq", "fun": lambda t: t.sum() - score.k}
-    for start in (np.full(size.size, score.k / size.size), score.k * size / size.sum()):
+    tail_bound = TailBound.of_units(size, 0.025)
+    hidden = tail_bound.largest * tail_bound.k
+    limit = {"type": "eq", "fun": lambda t: t.sum() - tail_bound.k}
+    for start in (np.full(size.size, tail_bound.k / size.size), tail_bound.k * size / size.sum()):
         found = optimize.minimize(
             lambda t: -(size * -np.expm1(-t)).sum(), start, bounds=[(0, None)] * size.size, constraints=limit
         )

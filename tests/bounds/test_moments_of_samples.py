@@ -6,14 +6,14 @@ import pytest
 from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import SeparableMoments
 from calibstat.bounds.moments_of_samples import MomentsOfSamples
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.bounds.unit_sums import ClusterSums
 
 RANDOM = np.random.default_rng(1)
 CELL, OTHER = RANDOM.integers(0, 6, 40), RANDOM.integers(0, 6, 90)
 X, Z = RANDOM.uniform(-1, 1, 40), RANDOM.uniform(-0.4, 0.4, 90)
 ONE, TWO = SeparableMoments.of_rows(CELL, X, 6), SeparableMoments.of_rows(OTHER, Z, 6)
-BOTH = MomentsOfSamples([ONE, TWO], 40.0, ScoreBound.of_rows)
+BOTH = MomentsOfSamples([ONE, TWO], 40.0, TailBound.of_rows)
 W = RANDOM.uniform(-1, 1, 6)
 
 
@@ -66,7 +66,7 @@ def test_what_bounds_weights_bounds_both():
 
 
 def test_the_bound_of_absolute_sums_is_above_them_and_grows_with_the_level():
-    low, high = (BOTH.absolute_sum_bound(BOTH.score(tail)) for tail in (0.2, 0.01))
+    low, high = (BOTH.absolute_sum_bound(BOTH.tail_bound(tail)) for tail in (0.2, 0.01))
     assert low < high
     assert high > np.abs(BOTH.total).sum() * 0.9
     assert BOTH.numbers_per_sum == 1
@@ -76,9 +76,9 @@ def test_the_bound_of_absolute_sums_is_above_them_and_grows_with_the_level():
 
 def test_one_sample_of_clusters_is_itself():
     own = JointMoments(ClusterSums(CELL, X, np.arange(40) // 4, 6))
-    alone = MomentsOfSamples([own], own.n, own.score)
+    alone = MomentsOfSamples([own], own.n, own.tail_bound)
     assert alone.of(W) == pytest.approx(own.of(W))
     assert alone.is_central
     assert alone.factor == own.factor
     assert np.allclose(alone.by_unit(), own.by_unit())
-    assert alone.absolute_sum_bound(alone.score(0.025)) == own.absolute_sum_bound(own.score(0.025))
+    assert alone.absolute_sum_bound(alone.tail_bound(0.025)) == own.absolute_sum_bound(own.tail_bound(0.025))

@@ -71,8 +71,10 @@ def test_equal_weights_are_rows():
     for a in np.random.default_rng(1).uniform(-1, 1, (5, CELLS)):
         found = rows.of(a)
         assert equal.of(a)[:3] == pytest.approx((*found[:2], rows.central_third(found)), abs=1e-12)
-    assert equal.score(0.025).cap == 1
-    assert equal.score(0.025).z == pytest.approx(rows.score(0.025).z, abs=0.07)  # Student's with 39 degrees of freedom
+    assert equal.tail_bound(0.025).cap == 1
+    assert equal.tail_bound(0.025).z == pytest.approx(
+        rows.tail_bound(0.025).z, abs=0.07
+    )  # Student's with 39 degrees of freedom
     assert equal.largest_square.tolist() == [1.0] * CELLS
 
 
@@ -85,13 +87,13 @@ def test_rows_with_weights_are_clusters_of_one_row():
         total, variance, third, _ = moments.of(a)
         assert alone.of(a)[:3] == pytest.approx((total, 40 / 39 * variance, third), abs=1e-10)
     assert alone.n == pytest.approx(moments.n) == pytest.approx(weight.sum())
-    assert moments.score(0.025) == alone.score(0.025)
+    assert moments.tail_bound(0.025) == alone.tail_bound(0.025)
     assert np.array(moments.prefixes())[:3, -1] == pytest.approx(np.array(alone.prefixes())[:3, -1] / [1, 40 / 39, 1])
 
 
 def test_few_heavy_rows_have_few_degrees_of_freedom():
     """Three rows hold nearly all the weight: (3 * 100**2)**2 / (3 * 100**4) - 1 = 2, so z is Student's with 2."""
     weight = np.append(np.full(37, 0.01), np.full(3, 100.0))
-    score = of_rows(*example()[:2], weight).score(0.025)
-    assert score.z == pytest.approx(4.3027, abs=1e-3)
-    assert score.cap == 100
+    tail_bound = of_rows(*example()[:2], weight).tail_bound(0.025)
+    assert tail_bound.z == pytest.approx(4.3027, abs=1e-3)
+    assert tail_bound.cap == 100

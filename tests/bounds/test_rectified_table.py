@@ -87,14 +87,14 @@ def test_known_chances_have_one_centre_and_larger_parts():
     total, variance, *_ = table.moments.of(np.ones(value.size))
     assert total == pytest.approx(x.sum())
     assert variance == pytest.approx(np.sum((x - x.mean()) ** 2))
-    score = table.moments.score(0.025)
-    assert score.cap == pytest.approx(rows.rho / rows.chance.min())
-    assert 1 < score.largest < score.cap
+    tail_bound = table.moments.tail_bound(0.025)
+    assert tail_bound.cap == pytest.approx(rows.rho / rows.chance.min())
+    assert 1 < tail_bound.largest < tail_bound.cap
     most = [max(table.largest[cell == k]) ** 2 for k in range(value.size)]  # of the rows of a cell
     assert table.moments.samples[0].largest_square == pytest.approx(most)
     assert min(most) > 1
     w = np.random.default_rng(1).uniform(-1, 1, value.size)
-    assert abs(table.moments.of(w).total) < table.moments.absolute_sum_bound(score)
+    assert abs(table.moments.of(w).total) < table.moments.absolute_sum_bound(tail_bound)
 
 
 def test_equal_chances_say_nearly_what_a_random_subset_says():
@@ -117,7 +117,7 @@ def test_sums_of_clusters_are_of_all_their_rows():
     assert table.theta.sum() == pytest.approx(sums.sum() / 100)
     variance = np.sum((sums - sums.mean()) ** 2) * 100 / 99  # clusters of one size
     assert table.moments.of(np.ones(value.size)).variance == pytest.approx(variance)
-    assert table.moments.score(0.025).cap == pytest.approx(
+    assert table.moments.tail_bound(0.025).cap == pytest.approx(
         np.bincount(rows.unit, np.where(rows.labelled, 1, 1 / 3)).max()
     )
 
@@ -149,6 +149,6 @@ def test_one_sample_of_all_rows_has_the_same_sums_and_no_smaller_variance():
         assert total / 3 == pytest.approx(two.moments.of(w).total)
         assert variance / 9 >= two.moments.of(w).variance - 1e-12
         assert variance / 9 == pytest.approx(two.moments.of(w).variance, rel=0.1)
-    z = one.score(0.025)
+    z = one.tail_bound(0.025)
     assert (z.largest, z.cap) == (3.0, 3.0)
     assert float(z.reach(0.0, 0.0)) / one.n == pytest.approx(score_reach(0.0, 0.0, norm.ppf(0.975)) / 100)

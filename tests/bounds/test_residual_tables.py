@@ -13,7 +13,7 @@ from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import SeparableMoments
 from calibstat.bounds.residual_tables import ClassTable, LabelledRows, RowTable, SummaryTable
 from calibstat.bounds.unit_sums import ClassSums
-from calibstat.resampling import Draws, Pairs, Stage
+from calibstat.resampling import Draws, Pairs, Stream
 
 
 def labelled(weighted=False):
@@ -113,7 +113,7 @@ def test_norms_of_one_class_take_the_cells_for_separate():
         weights[4 * k : 4 * k + 4] = np.random.default_rng(k).uniform(-1, 1, 4)
         assert tuple(moments.of(weights)) == pytest.approx(tuple(alone.of(weights[4 * k : 4 * k + 4])), abs=1e-12)
         assert moments.of(weights)[:3] == pytest.approx(table.moments.of(weights)[:3], abs=1e-12)
-    assert moments.score(0.025).times(2.0) == table.moments.score(0.025)
+    assert moments.tail_bound(0.025).times(2.0) == table.moments.tail_bound(0.025)
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -124,7 +124,7 @@ def test_rows_of_classes_are_drawn(shared):
     stride = 1 if shared else 4
     found = ClassTable(ClassSums(predictions, place, stride, 12), np.zeros(12)).resampled(np.copy, draws)
     at = place + stride * np.arange(3)
-    for r, (chosen, label) in enumerate(slow_draw(predictions, Pairs(), r, Stage.ROWS) for r in range(draws.n)):
+    for r, (chosen, label) in enumerate(slow_draw(predictions, Pairs(), r, Stream.ROWS) for r in range(draws.n)):
         expected = np.zeros(12)
         for i, k in zip(chosen, label, strict=True):
             np.add.at(expected, at[i], ((np.arange(3) == k) - predictions.prob[i]) / ROWS)

@@ -7,7 +7,7 @@ from scipy import stats
 
 from calibstat.bounds.absolute_norms import SumOverCells
 from calibstat.bounds.residual_tables import SummaryTable
-from calibstat.resampling import Draws, Pairs, Stage, binary_cells, draw
+from calibstat.resampling import Draws, Pairs, Stream, binary_cells, draw
 
 DRAWS = Draws(KEY, 20)
 
@@ -17,7 +17,7 @@ def test_residuals_of_drawn_counts(sample, monkeypatch):
     """Of each distinct prediction, or added up in cells of them: of a large table by the same draws."""
     monkeypatch.setattr(binary_cells, "LARGEST_TABLE", 1)
     cell = np.minimum((sample.value * 3).astype(np.int64), 2)
-    counts = draw(sample, Pairs(), lambda _, count, positives: np.array([count, positives]), DRAWS, Stage.ROWS)
+    counts = draw(sample, Pairs(), lambda _, count, positives: np.array([count, positives]), DRAWS, Stream.ROWS)
     alone = SummaryTable.of_sample(sample).resampled(np.copy, DRAWS)
     together = SummaryTable.of_sample(sample, cell).resampled(np.copy, DRAWS)
     for r, (count, positives) in enumerate(counts):
@@ -47,4 +47,4 @@ def test_norms_of_moved_sums(cell):
 def test_stages_and_threads():
     table = SummaryTable.of_sample(SMALL)
     assert np.array_equal(table.resampled(np.copy, DRAWS), table.resampled(np.copy, Draws(KEY, 20, 2)))
-    assert not np.array_equal(table.resampled(np.copy, DRAWS), table.resampled(np.copy, DRAWS, Stage.COMPARE))
+    assert not np.array_equal(table.resampled(np.copy, DRAWS), table.resampled(np.copy, DRAWS, Stream.COMPARE))

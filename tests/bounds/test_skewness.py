@@ -8,8 +8,8 @@ from scipy.stats import binom
 
 import calibstat as cs
 from calibstat.bounds import moments, skewness
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, signs, skewed_signs
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.measures.kinds.registry import find_measure
 
 
@@ -126,7 +126,7 @@ def highs(measure, value, rows, positives, tail):
 def observed_sign(patch):
     """The planted fault of unsure signs: the third moment of the sign that was observed, and no floor."""
     patch.setattr(Sums, "up_if_unsure", lambda sums, z: sums.up)
-    patch.setattr(ScoreBound, "of_either_sign", lambda score, sums: 0.0)
+    patch.setattr(TailBound, "of_either_sign", lambda tail_bound, sums: 0.0)
 
 
 def all_in_one(patch):
@@ -183,6 +183,6 @@ def test_a_square_of_few_events_is_missed_as_seldom_as_nominal():
     assert chance @ (found < truth) <= 1.2 * 0.025
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(skewness, "SURE", 0.0)
-        patch.setattr(ScoreBound, "of_either_sign", lambda score, sums: 0.0)
-        patch.setattr(ScoreBound, "spreads", lambda score, variance, third: score.z)
+        patch.setattr(TailBound, "of_either_sign", lambda tail_bound, sums: 0.0)
+        patch.setattr(TailBound, "spreads", lambda tail_bound, variance, third: tail_bound.z)
         assert chance @ (highs(measure, value, rows, [[0, 300 - each] for each in k], 0.025) < truth) > 0.035

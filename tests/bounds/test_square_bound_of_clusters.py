@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibstat.bounds import square_bound
-from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import Side, bound_of
+from calibstat.bounds.tail_bound import TailBound
 
 H = 0.2
 VALUES = [0.0, 0.1, 0.1 + 1e-9, 0.35, 0.5, 0.8, 1.0]
@@ -157,11 +157,11 @@ def test_whole_clusters_hide_or_rows_alone():
     assert parts(clusters) == parts(rows_alone)
     assert clusters.high(0.025) > rows_alone.high(0.025)
     size = np.bincount(unit, weight)
-    of_clusters, of_rows = (ScoreBound.of_units(size, 0.025, hides) for hides in (None, weight))
+    of_clusters, of_rows = (TailBound.of_units(size, 0.025, hides) for hides in (None, weight))
     assert of_clusters.z == of_rows.z
     assert of_rows.cap == 3
     assert of_rows.largest == pytest.approx(hidden_by_hand(weight, of_rows.k), rel=1e-9)
-    assert of_clusters == ScoreBound.of_units(size, 0.025)
+    assert of_clusters == TailBound.of_units(size, 0.025)
 
 
 def hidden_by_hand(size, k):

@@ -11,7 +11,7 @@ from vector_strategies import vectors
 
 import calibstat as cs
 from calibstat.bounds import weighted_sums_interval
-from calibstat.bounds.score_bound import ROOT_SLOPES, ScoreBound
+from calibstat.bounds.tail_bound import ROOT_SLOPES, TailBound
 from calibstat.measures import GCE
 
 OPTIONS = [
@@ -39,16 +39,16 @@ def test_the_high_end_is_above_the_bound_of_all_signs(options, drawn, many):
     for i, k in product(range(n), range(prob.shape[1])):
         part[i, interval.sums.index[i, k]] += interval.weight[interval.sums.index[i, k]] * residual[i, k]
     assert n * interval.theta * interval.weight == pytest.approx(part.sum(axis=0))
-    score, row = ScoreBound.of_rows(0.025).times(interval.largest), part @ np.where(interval.theta < 0, -1, 1)
+    tail_bound, row = TailBound.of_rows(0.025).times(interval.largest), part @ np.where(interval.theta < 0, -1, 1)
     assert (np.abs(part).sum(axis=1) <= interval.largest + 1e-12).all()
-    rate = 0.0 if np.abs(interval.theta).min() < 1e-9 else score.rate((row - row.mean()) @ row, (row**3).sum())
+    rate = 0.0 if np.abs(interval.theta).min() < 1e-9 else tail_bound.rate((row - row.mean()) @ row, (row**3).sum())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(weighted_sums_interval, "MANY_CELLS", many)
         high = n * interval.high(0.025)
     for signs in product([-1, 1], repeat=min(part.shape[1], 9)):
         row = part @ np.resize(signs, part.shape[1])
         spread = np.sqrt(max((row**2).sum() - row.sum() ** 2 / n, 0.0))
-        assert high >= row.sum() + score.widen(score.z * spread, rate) - 1e-9
+        assert high >= row.sum() + tail_bound.widen(tail_bound.z * spread, rate) - 1e-9
 
 
 @pytest.mark.parametrize("options", [{}, {"binning": "adaptive"}], ids=str)
@@ -60,12 +60,12 @@ def test_the_high_end_by_loops_over_signs(options, name):
     part, residual = np.zeros((40, interval.weight.size)), np.eye(prob.shape[1])[label] - prob
     for i, k in product(range(40), range(prob.shape[1])):
         part[i, interval.sums.index[i, k]] += interval.weight[interval.sums.index[i, k]] * residual[i, k]
-    score, sums = ScoreBound.of_rows(0.025).times(interval.largest), part.sum(axis=0)
+    tail_bound, sums = TailBound.of_rows(0.025).times(interval.largest), part.sum(axis=0)
     signed = part * np.where(sums < 0, -1, 1)
     products, most = signed.T @ signed, (np.abs(part).sum(axis=1) ** 2).sum()
-    found = [(score.z * np.sqrt(most), 0)]  # an excess, and how many signs it turns
-    for slope in score.z * ROOT_SLOPES / (2 * np.sqrt(most)):
-        excess, turns = slope * products.sum() + score.z**2 / (4 * slope), 0
+    found = [(tail_bound.z * np.sqrt(most), 0)]  # an excess, and how many signs it turns
+    for slope in tail_bound.z * ROOT_SLOPES / (2 * np.sqrt(most)):
+        excess, turns = slope * products.sum() + tail_bound.z**2 / (4 * slope), 0
         for own, size in zip(products, np.abs(sums), strict=True):
             turned = 2 * (2 * slope * (np.abs(own) - own).sum() - size)  # by a step of 2
             excess, turns = excess + max(turned, 0.0), turns + (turned > 0)
@@ -73,7 +73,7 @@ def test_the_high_end_by_loops_over_signs(options, name):
     excess, turns = min(found)
     assert turns > 0
     row = signed.sum(axis=1)
-    wanted = row.sum() + score.widen(excess, score.rate(((row - row.mean()) ** 2).sum(), (row**3).sum()))
+    wanted = row.sum() + tail_bound.widen(excess, tail_bound.rate(((row - row.mean()) ** 2).sum(), (row**3).sum()))
     assert interval.high(0.025) * 40 == pytest.approx(wanted, rel=1e-9)
 
 
@@ -87,9 +87,9 @@ def test_one_bin_is_the_score_bound():
     """The sum of all top-label residuals, without a sign to choose."""
     prob, label = drawn(POPULATIONS["over-confident"], 300, np.random.default_rng(0))
     row = (prob.argmax(axis=1) == label) - prob.max(axis=1)
-    score, variance = ScoreBound.of_rows(0.025), (row**2).sum() - row.sum() ** 2 / 300
+    tail_bound, variance = TailBound.of_rows(0.025), (row**2).sum() - row.sum() ** 2 / 300
     interval = GCE(n_bins=1, max_prob=True, class_conditional=False).interval(cs.Predictions.from_rows(label, prob))
-    wanted = abs(row.sum()) + score.reach(variance, np.sign(row.sum()) * (row**3).sum())
+    wanted = abs(row.sum()) + tail_bound.reach(variance, np.sign(row.sum()) * (row**3).sum())
     assert wanted < interval.high(0.025) * 300 < 1.02 * wanted  # its variance is not centred
 
 
@@ -139,11 +139,11 @@ def test_none_of_the_l2_error_and_of_rows_alone_in_their_bins():
 def test_the_rate_is_of_the_moments_of_rows(options, monkeypatch):
     """The variance is the sum of squared deviations from the mean row, by a loop."""
     prob, label = drawn(POPULATIONS["over-confident"], 60, np.random.default_rng(2))
-    interval, seen, rate = interval_of(prob, label, **options), [], ScoreBound.rate
+    interval, seen, rate = interval_of(prob, label, **options), [], TailBound.rate
     residual, sign = np.eye(prob.shape[1])[label] - prob, np.where(interval.theta < 0, -1, 1)
     weight = (interval.weight * sign)[interval.sums.index]
     row = [sum(weight[i, k] * residual[i, k] for k in range(prob.shape[1])) for i in range(60)]
-    monkeypatch.setattr(ScoreBound, "rate", lambda *given: seen.append(given[1:]) or rate(*given))
+    monkeypatch.setattr(TailBound, "rate", lambda *given: seen.append(given[1:]) or rate(*given))
     interval.high(0.025)
     squares, cubes = sum((each - np.mean(row)) ** 2 for each in row), sum(each**3 for each in row)
     assert seen[0][0] == pytest.approx(squares, rel=1e-9)

@@ -6,7 +6,7 @@ import statsmodels.api as sm
 from scipy.special import expit, logit
 
 import calibstat as cs
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 
 RANDOM = np.random.default_rng(2)
 N = 900
@@ -51,7 +51,7 @@ def half_widths(found, names):
 
 def test_intervals_are_those_of_a_loop_that_leaves_out_clusters():
     found = cs.validate(Y, P, sample_weight=WEIGHT, cluster=CLUSTER)
-    z = ScoreBound.of_units(np.bincount(CLUSTER, WEIGHT), 0.025).z
+    z = TailBound.of_units(np.bincount(CLUSTER, WEIGHT), 0.025).z
     error = [*left_out(sm.add_constant(X), None, WEIGHT), *left_out(np.ones((N, 1)), X, WEIGHT)]
     assert half_widths(found, ("intercept", "slope", "in_the_large")) == pytest.approx(z * np.array(error), rel=1e-6)
 
@@ -63,7 +63,7 @@ def test_standard_errors_are_about_the_sandwich_of_statsmodels():
     """
     times = RANDOM.integers(1, 4, N)
     found = cs.validate(Y, P, sample_weight=times, cluster=CLUSTER)
-    z = ScoreBound.of_units(np.bincount(CLUSTER, times), 0.025).z
+    z = TailBound.of_units(np.bincount(CLUSTER, times), 0.025).z
     y, x, cluster = (np.repeat(each, times) for each in (Y, X, CLUSTER))
     robust = {"cov_type": "cluster", "cov_kwds": {"groups": cluster, "use_correction": False}}
     line = regression(y, sm.add_constant(x), None).fit(**robust)

@@ -11,7 +11,7 @@ from calibstat import measures
 from calibstat.classical.skce_tests import kernel_calibration_test
 from calibstat.data.predictions import Predictions
 from calibstat.measures.skce import SKCE, columns, kernel_arguments, matched_sums, residuals, signed_sums
-from calibstat.resampling import Stage, key_of
+from calibstat.resampling import Stream, key_of
 from calibstat.resampling.row_sums import signs
 
 
@@ -50,7 +50,7 @@ def test_random_signs_against_the_dense_matrix(n, classes, kernel):
     order = np.lexsort((*prob.T[::-1], label))  # in which signs are drawn
     label, prob = label[order], prob[order]
     h = all_pairs(prob, label, **kernel) / (n * (n - 1))
-    drawn = 2.0 * np.stack([signs(key_of(3), Stage.ROW_SIGNS, r, n) for r in range(199)]) - 1
+    drawn = 2.0 * np.stack([signs(key_of(3), Stream.ROW_SIGNS, r, n) for r in range(199)]) - 1
     null = np.einsum("bi,ij,bj->b", drawn, h, drawn, optimize=True)
     assert found.statistic == pytest.approx(h.sum(), abs=1e-15)
     assert found.statistic == pytest.approx(skce(prob, label, statistic="U", **kernel), abs=1e-15)
@@ -137,7 +137,7 @@ def even(draws):
 
 
 def test_signs_are_even_and_independent():
-    drawn = np.stack([signs(key_of(0), Stage.ROW_SIGNS, r, 1000) for r in range(100)])
+    drawn = np.stack([signs(key_of(0), Stream.ROW_SIGNS, r, 1000) for r in range(100)])
     assert set(np.unique(drawn)) == {0, 1}
     assert even(drawn)
     assert even(drawn[:, 1:] ^ drawn[:, :-1])

@@ -12,7 +12,7 @@ from scipy import stats
 
 import calibstat as cs
 from calibstat.classical.t_cal import ranks, t_cal
-from calibstat.resampling import Draws, Labels, Stage, draw, key_of
+from calibstat.resampling import Draws, Labels, Stream, draw, key_of
 
 
 def over_pairs(y, p, bins):
@@ -55,7 +55,7 @@ def test_pvalue_from_its_definition():
     found = t_cal(y, p, n_bins=[2, 8, 32], n_resamples=49, rng=3)
     sample = cs.Sample.from_rows(y, p)
     rows = [(y, p)]
-    draw(sample, Labels(), lambda v, c, a: rows.append((a.copy(), v)) or 0, Draws(key_of(3), 49), Stage.LABELS)
+    draw(sample, Labels(), lambda v, c, a: rows.append((a.copy(), v)) or 0, Draws(key_of(3), 49), Stream.LABELS)
     table = np.array([[over_pairs(*row, bins) for bins in (2, 8, 32)] for row in rows])
     share = np.array([[np.mean(table[:, k] >= t - 1e-13) for k, t in enumerate(row)] for row in table])
     smallest = share.min(axis=1)

@@ -10,7 +10,7 @@ from calibstat.bounds.intervals import SeminormInterval
 from calibstat.bounds.residual_tables import TableOfRows
 from calibstat.inference.comparing.seminorm_difference import resampled_together, upper_ends
 from calibstat.inference.p_values import p_value
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,5 +52,5 @@ def test_it_is_tested_and_has_an_interval():
 def test_models_are_compared():
     true = SharedRows(Y, P ** (1 / 3) / (P ** (1 / 3) + (1 - P) ** (1 / 3)))
     models = [(SeminormInterval(SumOverClasses(1.0), table), table) for table in (true, OFF.table)]
-    (end,) = upper_ends([tuple(resampled_together(models, DRAWS, Stage.COMPARE))], 0.025)
+    (end,) = upper_ends([tuple(resampled_together(models, DRAWS, Stream.COMPARE))], 0.025)
     assert end.high(0.025) < 0

@@ -38,9 +38,9 @@ def example(n, classes, seed=0, dtype=np.float64, digits=None):
     return from_rows(generator.integers(0, classes, n), prob)
 
 
-def words(replicate, positions, stage=1):
+def words(replicate, positions, stream=1):
     """Words of one replicate at these positions, by the published recurrence in plain numpy."""
-    start = np.uint64(streams.stream(KEY, stage, replicate))
+    start = np.uint64(streams.first_state(KEY, stream, replicate))
     with np.errstate(over="ignore"):
         z = start + (np.asarray(positions, np.uint64) + np.uint64(1)) * streams.GOLDEN
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -48,13 +48,13 @@ def words(replicate, positions, stage=1):
         return z ^ (z >> np.uint64(31))
 
 
-def slow_draw(predictions, scheme, replicate, stage=1):
+def slow_draw(predictions, scheme, replicate, stream=1):
     """Rows are the upper halves of word * n; labels come from the next n words."""
     n, prob = predictions.n, predictions.prob
-    rows = np.array([int(w) * n >> 64 for w in words(replicate, range(n), stage).tolist()])
+    rows = np.array([int(w) * n >> 64 for w in words(replicate, range(n), stream).tolist()])
     if scheme == Pairs():
         return rows, predictions.label[rows]
-    u = (words(replicate, range(n, 2 * n), stage) >> np.uint64(1)).astype(float) / 2.0**63
+    u = (words(replicate, range(n, 2 * n), stream) >> np.uint64(1)).astype(float) / 2.0**63
     cumulative = np.cumsum(prob[rows], axis=1)
     return rows, (cumulative / cumulative[:, -1:] <= u[:, None]).sum(axis=1)
 

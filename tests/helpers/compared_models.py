@@ -5,8 +5,8 @@ from scipy.stats import t
 
 import calibstat as cs
 from calibstat import resampling
-from calibstat.resampling import Stage
-from calibstat.resampling.streams import stream, word
+from calibstat.resampling import Stream
+from calibstat.resampling.streams import first_state, word
 
 OFFERED = [
     ("kernel_ce_squared", {"bandwidth": 0.2}),
@@ -42,11 +42,11 @@ def same(one, other):
     return all(repr(a[e]) == repr(b[e]) for e in ENTRIES)  # nan and all
 
 
-def drawn_rows(n, n_resamples, rng, stage=Stage.COMPARE):
+def drawn_rows(n, n_resamples, rng, stream=Stream.COMPARE):
     """The rows of each resample, in whole numbers of any size."""
     key = resampling.key_of(rng)
     for r in range(n_resamples):
-        state = np.uint64(stream(key, stage, r))
+        state = np.uint64(first_state(key, stream, r))
         words = [int(word(state, i)) for i in range((n + 1) // 2)]  # two rows by each
         yield np.array([half * n >> 32 for w in words for half in (w & (2**32 - 1), w >> 32)][:n])
 

@@ -544,7 +544,7 @@ INPUTS = {
     "resampling.poisson_binomial._binomial_pmf": lambda: (50.0, 0.3),
     "resampling.streams.word": lambda: (START, 7),
     "resampling.streams.mix": lambda: (START,),
-    "resampling.streams.stream": lambda: (START, 1, 7),
+    "resampling.streams.first_state": lambda: (START, 1, 7),
     "resampling.streams.next_uniform": lambda: (np.array([START]),),
     "bounds.curves.noise_in_cells._expectations": lambda: (12, 0.3, 0.4, 1, np.linspace(0, 1, 9), 3),
     "bounds.curves.noise_in_cells._log_expectation": lambda: (12, 0.3, np.exp(-0.4 * np.abs(np.arange(13) - 3.6)), 0.4),

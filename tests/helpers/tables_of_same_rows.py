@@ -6,7 +6,7 @@ from row_examples import KEY, drawn_units
 import calibstat as cs
 from calibstat.bounds.residual_tables import LabelledRows, RowTable
 from calibstat.inference.comparing.resamples import resamples_of
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 
 N = 30
 DRAWS = Draws(KEY, 8)
@@ -36,14 +36,14 @@ def tables_of(case):
 
 def resampled(tables, of=np.copy, draws=DRAWS):
     """A function of the sums of each table, of all resamples, and these, which the tables share."""
-    return resamples_of(tables, [of] * len(tables), draws, Stage.COMPARE)
+    return resamples_of(tables, [of] * len(tables), draws, Stream.COMPARE)
 
 
 def times_drawn(table):
     """How often each row is drawn in each resample."""
     times = np.zeros((DRAWS.n, table.n_rows))
     for r in range(DRAWS.n):
-        for unit in drawn_units(r, table.units.max() + 1, Stage.COMPARE):
+        for unit in drawn_units(r, table.units.max() + 1, Stream.COMPARE):
             times[r, table.units == unit] += 1
     return times
 

@@ -14,7 +14,7 @@ from calibstat import resampling
 from calibstat.data import lenses
 from calibstat.inference.problems.resample import resample
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.resampling import Consistency, Draws, Labels, Stage
+from calibstat.resampling import Consistency, Draws, Labels, Stream
 
 from_rows = cs.Predictions.from_rows
 
@@ -46,7 +46,7 @@ def test_class_wise_test(measure, options, scheme):
     found = cs.calibration_test(label, prob, lens="class_wise", **given)
     tail = cs.MEASURES[measure].info.tail
     drawn = resampling.in_order(from_rows(label, prob))
-    null = resample(bound, drawn, Labels() if scheme == "labels" else Consistency(), Draws.of(5, 39), Stage.LABELS)
+    null = resample(bound, drawn, Labels() if scheme == "labels" else Consistency(), Draws.of(5, 39), Stream.LABELS)
     of_each = found.classes
     assert np.array_equal(of_each.null_distribution, null)
     for k in range(4):

@@ -29,12 +29,12 @@ def test_the_bound_is_the_largest_score_bound_of_other_thresholds(data, t):
     y, p = data
     found = cs.decision_loss(y, p, [t], **FEW)
     moments = summary_by_outcome(cs.Sample.from_rows(y, p)).moments
-    score, value, bounds = moments.score(0.025), np.unique(p), []
+    tail_bound, value, bounds = moments.tail_bound(0.025), np.unique(p), []
     for other in [*value, np.inf]:
         moved = (value >= other).astype(float) - (value >= t)
         total, variance, third, _ = moments.of(np.stack([-t * moved, (1 - t) * moved], axis=1).ravel())
-        bounds.append(total + score.reach(variance, third))
-    bounds.append(score.reach(0.0, 0.0))
+        bounds.append(total + tail_bound.reach(variance, third))
+    bounds.append(tail_bound.reach(0.0, 0.0))
     assert found.high[0] == pytest.approx(min(max(bounds) / y.size, 1), abs=1e-9)
     assert found.high[0] <= found.largest_high + 1e-9
 

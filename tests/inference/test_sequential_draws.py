@@ -13,7 +13,7 @@ from scipy import stats
 
 import calibstat as cs
 from calibstat.inference.sequential_draws import draw_until, judge, stopping_point
-from calibstat.resampling import Draws, Labels, Stage
+from calibstat.resampling import Draws, Labels, Stream
 
 BELOW = 1 + 1e-12  # rounding of p-values that are compared with levels
 
@@ -113,7 +113,7 @@ def uniform_ranks(draws, sets=3000):
         def stops(null, statistic=values[-1]):
             return [stopping_point(statistic, null, "greater", 20)]
 
-        needed[i] = draw_until(stops, resampler, Draws.of(0, draws), Stage.LABELS, 40).size
+        needed[i] = draw_until(stops, resampler, Draws.of(0, draws), Stream.LABELS, 40).size
         made[i] = sum(parts)
     return needed, made
 
@@ -181,14 +181,14 @@ def test_any_rows(data, measure, stop_after, cap):
 def test_blocks_do_not_show(first):
     y, p = cs.generators.calibrated().sample(300, rng=2)
     problem, draws = pose(y, p, "ece", {}), Draws.of(1, 999)
-    resampler = problem.resampler(Labels(), Stage.LABELS)
+    resampler = problem.resampler(Labels(), Stream.LABELS)
 
     def stops(null):
         return [stopping_point(problem.statistic(), null, "greater", 20)]
 
     found = cs.calibration_test(y, p, measure="ece", rng=1, stop_after=20).null_distribution
     assert found.size < 200
-    assert draw_until(stops, resampler, draws, Stage.LABELS, first) == pytest.approx(found, rel=1e-12)
+    assert draw_until(stops, resampler, draws, Stream.LABELS, first) == pytest.approx(found, rel=1e-12)
 
 
 @pytest.mark.parametrize(("measure", "lens"), [("brier", "canonical"), ("canonical_ce", "canonical"), ("gce", None)])

@@ -11,7 +11,7 @@ import calibstat as cs
 from calibstat import resampling
 from calibstat.inference.p_values import largest_p_value, p_value
 from calibstat.inference.problems.calibrated_clusters import fewest_events, labels_in_spread
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 from calibstat.study import most_rejections
 
 HALF = np.array([1] * 32 + [0] * 8)  # of 40 clusters, each predicted with 1/2
@@ -178,7 +178,7 @@ def test_labels_that_clusters_share_by_hand(weight):
         None,
         lambda r: posed.of(np.bincount(table.cell, r)) * spread(residual) / spread(r * y.size),
         Draws.of(2, 20),
-        Stage.SHARED,
+        Stream.SHARED,
     )
     assert drawn == pytest.approx(expected, rel=1e-9)
 

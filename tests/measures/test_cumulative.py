@@ -60,11 +60,11 @@ def test_a_calibrated_sample_has_no_witness():
 # --- the largest bound over fixed thresholds and intervals -----------------------------------------------------------
 
 
-def bounds(moments, score, weights):
+def bounds(moments, tail_bound, weights):
     """The score bound of the sum of weight times residual, for each of these weights."""
     for weight in weights:
         sums = moments.of(weight)
-        yield sums.total + score.reach(sums.variance, sums.up)
+        yield sums.total + tail_bound.reach(sums.variance, sums.up)
 
 
 @pytest.mark.parametrize("clustered", [False, True])
@@ -76,13 +76,13 @@ def test_high_ends_are_the_largest_bounds_of_all_weights(clustered, data):
     moments = SeparableMoments.of_sample(sample)
     if clustered:
         moments = JointMoments(ClusterSums(cell, y - p, np.arange(y.size) // 2 + np.arange(y.size) % 2, m))
-    score = moments.score(0.025)
+    tail_bound = moments.tail_bound(0.025)
     up_to = [(np.arange(m) < j).astype(float) for j in range(m + 1)]
-    expected = max(bounds(moments, score, [s * w for w in up_to for s in (1, -1)]))
-    assert KS().upper_bound(sample.value, moments, score) == pytest.approx(expected, abs=1e-9)
+    expected = max(bounds(moments, tail_bound, [s * w for w in up_to for s in (1, -1)]))
+    assert KS().upper_bound(sample.value, moments, tail_bound) == pytest.approx(expected, abs=1e-9)
     between = [b - a for a in up_to for b in up_to]
-    expected = max(bounds(moments, score, between))
-    assert Kuiper().upper_bound(sample.value, moments, score) == pytest.approx(expected, abs=1e-9)
+    expected = max(bounds(moments, tail_bound, between))
+    assert Kuiper().upper_bound(sample.value, moments, tail_bound) == pytest.approx(expected, abs=1e-9)
 
 
 def test_fewer_ends_of_intervals_lose_little(monkeypatch):
@@ -90,8 +90,8 @@ def test_fewer_ends_of_intervals_lose_little(monkeypatch):
     y, p = cs.generators.temperature(1.5).sample(1000, 1)
     sample = cs.Sample.from_rows(y, p)
     moments, total = SeparableMoments.of_sample(sample), 1000 * cs.estimate(sample, measure="kuiper")
-    score = moments.score(0.025)
-    found = Kuiper().upper_bound(sample.value, moments, score) - total
+    tail_bound = moments.tail_bound(0.025)
+    found = Kuiper().upper_bound(sample.value, moments, tail_bound) - total
     monkeypatch.setattr(cumulative, "BLOCKS", 10**6)
-    exact = Kuiper().upper_bound(sample.value, moments, score) - total
+    exact = Kuiper().upper_bound(sample.value, moments, tail_bound) - total
     assert 0.99 * exact < found <= exact + 1e-9

@@ -118,12 +118,12 @@ def test_unknown_options(measure, options):
 # --- the largest bound over the unit ball ----------------------------------------------------------------------------
 
 
-def bounds_in_the_ball(moments, value, score, rate, functions):
+def bounds_in_the_ball(moments, value, tail_bound, rate, functions):
     """The bound of the sum of w(v) r for functions w = K a with a'Ka = 1, at this rate of the variance."""
     kernel = np.exp(-np.abs(value[:, None] - value))
     for a in functions:
         total, variance, *_ = moments.of(kernel @ a / np.sqrt(a @ kernel @ a))
-        yield total + score.widen(score.z * np.sqrt(max(variance, 0.0)), rate)
+        yield total + tail_bound.widen(tail_bound.z * np.sqrt(max(variance, 0.0)), rate)
 
 
 @pytest.mark.parametrize("bandwidth", [0.2, 1.0])
@@ -187,12 +187,12 @@ def test_high_end_is_above_the_bounds_of_all_functions(clusters):
     moments = SeparableMoments.of_rows(cell, residual, 5)
     if clusters is not None:
         moments = JointMoments(ClusterSums(cell, residual, np.arange(200) % clusters, 5))
-    score, measure = moments.score(0.025), KernelCE()
-    found = measure.upper_bound(value, moments, score)
+    tail_bound, measure = moments.tail_bound(0.025), KernelCE()
+    found = measure.upper_bound(value, moments, tail_bound)
     total, variance, third, _ = moments.of(measure.witness(value, moments.total / moments.n))
     near = moments.total / np.abs(moments.total).max() + 0.5 * random.normal(size=(1500, 5))
     functions = [*random.normal(size=(1500, 5)), *near]
-    largest = max(bounds_in_the_ball(moments, value, score, score.rate(variance, third), functions))
+    largest = max(bounds_in_the_ball(moments, value, tail_bound, tail_bound.rate(variance, third), functions))
     assert largest <= found + 1e-9
     assert largest - total > 0.8 * (found - total)
 

@@ -12,7 +12,7 @@ from scipy import stats
 import calibstat as cs
 from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import SeparableMoments
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.bounds.unit_sums import ClusterSums
 from calibstat.measures import smooth_ce
 from calibstat.measures.smooth_ce import _GRID_STEPS, SmoothCE, _largest_sum, _on_grid
@@ -38,9 +38,9 @@ def lipschitz_weights(value, random):
     return np.clip(np.interp(value, x, wave), -1, 1)
 
 
-def bound(weight, moments, score):
+def bound(weight, moments, tail_bound):
     sums = moments.of(weight)
-    return float(sums.total + score.reach(sums.variance, sums.up))
+    return float(sums.total + tail_bound.reach(sums.variance, sums.up))
 
 
 def example(seed):
@@ -124,16 +124,16 @@ def test_without_squares_it_is_the_measure():
 @pytest.mark.parametrize("most", [0.0, 0.3, 5.0, 400.0])
 @pytest.mark.parametrize("third", [0.0, 3.0, 200.0])
 def test_lines_are_above_the_reach_and_near_it(most, third):
-    score = ScoreBound(1.96)
-    slope, height = score.lines(most, third)
+    tail_bound = TailBound(1.96)
+    slope, height = tail_bound.lines(most, third)
     random = np.random.default_rng(1)
     variance, cube = most * random.random(2000) ** 2, third * random.uniform(-1, 1, 2000)
     least = (height[:, None] + slope[:, None] * variance).min(axis=0)
-    assert np.all(score.reach(variance, cube) <= least + 1e-9)
+    assert np.all(tail_bound.reach(variance, cube) <= least + 1e-9)
     if most == 400 and third < 200:
         large = np.linspace(100, 400, 7)
         least = (height[:, None] + slope[:, None] * large).min(axis=0)
-        assert least == pytest.approx(score.reach(large, third), rel=0.01)
+        assert least == pytest.approx(tail_bound.reach(large, third), rel=0.01)
 
 
 # --- the largest bound -----------------------------------------------------------------------------------------------
@@ -144,12 +144,12 @@ def test_lines_are_above_the_reach_and_near_it(most, third):
 def test_no_weights_have_a_bound_above_it(seed, tail):
     sample, random = example(seed)
     moments = SeparableMoments.of_sample(sample)
-    score = moments.score(tail)
-    highest = measure.upper_bound(sample.value, moments, score)
+    tail_bound = moments.tail_bound(tail)
+    highest = measure.upper_bound(sample.value, moments, tail_bound)
     for _ in range(60):
-        assert bound(lipschitz_weights(sample.value, random), moments, score) <= highest + 1e-9
-    assert bound(measure.witness(sample.value, sample.residual), moments, score) <= highest + 1e-9
-    assert highest <= super(SmoothCE, measure).upper_bound(sample.value, moments, score) * 1.01 + 0.1
+        assert bound(lipschitz_weights(sample.value, random), moments, tail_bound) <= highest + 1e-9
+    assert bound(measure.witness(sample.value, sample.residual), moments, tail_bound) <= highest + 1e-9
+    assert highest <= super(SmoothCE, measure).upper_bound(sample.value, moments, tail_bound) * 1.01 + 0.1
 
 
 def test_the_bound_of_the_witness_is_below_that_of_other_weights():
@@ -158,9 +158,11 @@ def test_the_bound_of_the_witness_is_below_that_of_other_weights():
     def exceeded(seed):
         sample, random = example(seed)
         moments = SeparableMoments.of_sample(sample)
-        score = moments.score(0.025)
-        alone = bound(measure.witness(sample.value, sample.residual), moments, score)
-        return any(bound(lipschitz_weights(sample.value, random), moments, score) > alone + 1e-9 for _ in range(60))
+        tail_bound = moments.tail_bound(0.025)
+        alone = bound(measure.witness(sample.value, sample.residual), moments, tail_bound)
+        return any(
+            bound(lipschitz_weights(sample.value, random), moments, tail_bound) > alone + 1e-9 for _ in range(60)
+        )
 
     assert any(map(exceeded, range(16)))
 
@@ -173,26 +175,26 @@ def test_against_a_slow_bound_over_all_vertices(seed):
     count = random.integers(5, 60, value.size)
     sample = cs.Sample.from_counts(value, count, random.binomial(count, value))
     moments = SeparableMoments.of_sample(sample)
-    score = moments.score(0.025)
+    tail_bound = moments.tail_bound(0.025)
     kinds = moments.low, moments.cube - moments.low  # rare events and rare non-events
     third = sum(max(kind @ w for w in vertices(value, 3)) for kind in kinds)
     all_weights = np.array(list(vertices(value, 1)))
     most = moments.square.sum()
-    slope, height = score.lines(most, third)
+    slope, height = tail_bound.lines(most, third)
     sums = (all_weights @ moments.total)[:, None] + slope * (all_weights**2 @ moments.square)[:, None]
     slow = (sums.max(axis=0) + slope * most / _GRID_STEPS + height).min()
-    assert measure.upper_bound(value, moments, score) == pytest.approx(slow, abs=1e-9)
+    assert measure.upper_bound(value, moments, tail_bound) == pytest.approx(slow, abs=1e-9)
 
 
 @given(weighted_rows(), st.sampled_from([0.1, 0.025, 0.005]))
 def test_any_rows(data, tail):
     sample = cs.Sample.from_rows(*data)
     moments = SeparableMoments.of_sample(sample)
-    score = moments.score(tail)
-    highest = measure.upper_bound(sample.value, moments, score)
-    assert highest >= score.k - 1e-9  # no weight at all: what may happen unseen
+    tail_bound = moments.tail_bound(tail)
+    highest = measure.upper_bound(sample.value, moments, tail_bound)
+    assert highest >= tail_bound.k - 1e-9  # no weight at all: what may happen unseen
     for sign in (-1.0, 1.0):
-        assert bound(np.full(sample.value.size, sign), moments, score) <= highest + 1e-9
+        assert bound(np.full(sample.value.size, sign), moments, tail_bound) <= highest + 1e-9
 
 
 def test_by_hand():
@@ -217,8 +219,8 @@ def test_clusters(seed):
     y = random.random(clusters)[unit] < p  # of a cluster, together
     value, cell = np.unique(p, return_inverse=True)
     moments = JointMoments(ClusterSums(cell, y - p, unit, value.size))
-    score = moments.score(0.025)
-    highest = measure.upper_bound(value, moments, score)
+    tail_bound = moments.tail_bound(0.025)
+    highest = measure.upper_bound(value, moments, tail_bound)
     first, second, (third,) = moments.majorant()
     for _ in range(60):
         weight = lipschitz_weights(value, random)
@@ -226,7 +228,7 @@ def test_clusters(seed):
         assert total == pytest.approx(first @ weight)
         assert variance <= second @ weight**2 + 1e-9
         assert cube <= third @ np.abs(weight) ** 3 + 1e-9
-        assert bound(weight, moments, score) <= highest + 1e-9
+        assert bound(weight, moments, tail_bound) <= highest + 1e-9
     assert (second.sum(), third.sum()) == pytest.approx(moments.largest())
 
 

@@ -15,7 +15,7 @@ from calibstat.inference.p_values import p_value
 from calibstat.inference.problems.resample import resample
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.smooth_ece import SmoothECE, cosines, curve
-from calibstat.resampling import Draws, Labels, Pairs, Stage
+from calibstat.resampling import Draws, Labels, Pairs, Stream
 
 FALSE_ALARM = 1e-4
 
@@ -40,7 +40,7 @@ def test_ends_are_where_the_conditions_turn():
     bound = find_measure("smooth_ece", {})
     residual = sample.residual
     drawn = resampling.draw(
-        sample, Pairs(), lambda v, c, a: (a - c * v) / c.sum() - residual, Draws.of(5, 99), Stage.ROWS
+        sample, Pairs(), lambda v, c, a: (a - c * v) / c.sum() - residual, Draws.of(5, 99), Stream.ROWS
     )
 
     def norm(mu, t):  # slow: the registered measure at a fixed bandwidth, of a residual measure over the rows
@@ -55,7 +55,7 @@ def test_ends_are_where_the_conditions_turn():
     assert found.low > 0
     # the grid of the measure at a given bandwidth is finer; a step beyond the difference on either side decides
     assert excess(found.low * 0.97) > 0 > excess(found.low * 1.03)
-    null = resample(bound, sample, Labels(), Draws.of(5, 99), Stage.LABELS)
+    null = resample(bound, sample, Labels(), Draws.of(5, 99), Stream.LABELS)
     assert p_value(found.estimate, null, "greater") <= 0.025
     assert found.low < found.estimate < found.high
 
@@ -113,9 +113,9 @@ def example(seed):
 @pytest.mark.parametrize("seed", range(16))
 def test_no_signs_have_a_bound_above_the_highest(seed):
     interval, random = example(seed)
-    moments, score = interval.moments, interval.moments.score([0.1, 0.025, 0.005][seed % 3])
+    moments, tail_bound = interval.moments, interval.moments.tail_bound([0.1, 0.025, 0.005][seed % 3])
     bandwidth = max(interval.estimate, 0.02) + random.uniform(0, 0.2)
-    highest = interval.upper_bound(bandwidth, score)
+    highest = interval.upper_bound(bandwidth, tail_bound)
     grid = np.linspace(0, 1, 801)
     density = kernel(grid, interval.value, bandwidth)
     smooth, smoothed = trapezoid(grid.size)[:, None] * density, density @ moments.total
@@ -129,7 +129,7 @@ def test_no_signs_have_a_bound_above_the_highest(seed):
             signs = np.sin(random.uniform(0, 20) * grid + random.uniform(0, 6))
         weight = signs @ smooth
         total, variance, cube, _ = moments.of(weight)
-        assert total + float(score.reach(variance, cube)) <= highest * (1 + 1e-4)
+        assert total + float(tail_bound.reach(variance, cube)) <= highest * (1 + 1e-4)
         assert cube <= third * (1 + 1e-4) + 1e-9
 
 
@@ -137,7 +137,7 @@ def test_no_signs_have_a_bound_above_the_highest(seed):
 def test_the_highest_against_matrices(seed):
     """The same bound with the matrix M written out, over signs at 801 points."""
     interval, _ = example(seed)
-    moments, score, bandwidth = interval.moments, interval.moments.score(0.025), max(interval.estimate, 0.05)
+    moments, tail_bound, bandwidth = interval.moments, interval.moments.tail_bound(0.025), max(interval.estimate, 0.05)
     grid = np.linspace(0, 1, 801)
     part = trapezoid(grid.size)
     k = kernel(grid, interval.value, bandwidth)
@@ -147,28 +147,28 @@ def test_the_highest_against_matrices(seed):
     gain = matrix @ part - sign * (matrix @ (part * sign))
     third = part @ np.abs(kernel(grid, interval.value, bandwidth / math.sqrt(3)) @ moments.cube)
     slow = np.inf
-    for slope, height in zip(*score.lines(moments.square.sum(), third), strict=True):
+    for slope, height in zip(*tail_bound.lines(moments.square.sum(), third), strict=True):
         changed = 2 * np.maximum(2 * slope * gain - np.abs(h), 0)
         slow = min(slow, part @ np.abs(h) + slope * (part * sign) @ matrix @ (part * sign) + part @ changed + height)
-    assert interval.upper_bound(bandwidth, score) == pytest.approx(slow, rel=2e-3)
+    assert interval.upper_bound(bandwidth, tail_bound) == pytest.approx(slow, rel=2e-3)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_high_end_is_where_the_bound_turns(seed):
     interval, _ = example(seed)
-    high, score = interval.high(0.025), interval.moments.score(0.025)
+    high, tail_bound = interval.high(0.025), interval.moments.tail_bound(0.025)
     if high < 1:
-        assert interval.upper_bound(high, score) / interval.moments.n <= high
-        assert interval.upper_bound(high - 2e-5, score) / interval.moments.n >= high - 2e-5
-    wider = [interval.upper_bound(t, score) for t in np.linspace(high, 1, 9)]
+        assert interval.upper_bound(high, tail_bound) / interval.moments.n <= high
+        assert interval.upper_bound(high - 2e-5, tail_bound) / interval.moments.n >= high - 2e-5
+    wider = [interval.upper_bound(t, tail_bound) for t in np.linspace(high, 1, 9)]
     assert np.all(np.diff(wider) <= 1e-3 * wider[0])  # its weights are among those of narrower bandwidths
 
 
 @given(weighted_rows(), st.sampled_from([0.1, 0.025, 0.005]))
 def test_any_rows(data, tail):
     interval = SmoothECE().interval(cs.Sample.from_rows(*data))
-    score, high = interval.moments.score(tail), interval.high(tail)
-    assert max(interval.estimate, min(score.k / interval.moments.n, 1)) - 1e-5 <= high <= 1
+    tail_bound, high = interval.moments.tail_bound(tail), interval.high(tail)
+    assert max(interval.estimate, min(tail_bound.k / interval.moments.n, 1)) - 1e-5 <= high <= 1
 
 
 def test_without_an_event_it_is_what_may_happen_unseen():

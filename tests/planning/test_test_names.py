@@ -42,7 +42,7 @@ def test_the_p_values_are_those_of_the_function(name):
 
 
 def test_t_cal_ranks_each_data_set_among_its_resamples():
-    """cs.t_cal draws its resamples by the same key, scheme and stage, so the p-values are equal, not only alike."""
+    """cs.t_cal draws its resamples by the same key, scheme and stream, so the p-values are equal, not only alike."""
     seen, found = labels_and_pvalues("t_cal")
     expected = [cs.t_cal(sample, rng=3, n_resamples=99).pvalue for sample in seen]
     np.testing.assert_array_equal(found, expected)

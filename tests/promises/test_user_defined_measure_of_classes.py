@@ -10,7 +10,7 @@ from calibstat.data import lenses
 from calibstat.inference.problems.resample import resample
 from calibstat.measures.kinds import registry
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.resampling import Draws, Labels, Pairs, Stage
+from calibstat.resampling import Draws, Labels, Pairs, Stream
 
 from_rows = cs.Predictions.from_rows
 
@@ -33,11 +33,11 @@ def test_a_user_defined_measure(hits):
     predictions, bound = resampling.in_order(from_rows(label, prob)), find_measure("hits", {"power": 2.0})
     assert cs.estimate(label, prob, measure="hits", power=2.0) == hits(prob, label, power=2.0)
     found = cs.calibration_test(label, prob, measure="hits", power=2.0, n_resamples=29, rng=1)
-    drawn = resampling.draw(predictions, Labels(), np.copy, Draws.of(1, 29), Stage.LABELS)
+    drawn = resampling.draw(predictions, Labels(), np.copy, Draws.of(1, 29), Stream.LABELS)
     assert found.null_distribution.tolist() == [hits(predictions.prob, label, power=2.0) for label in drawn]
     assert str(found.measure) == "hits(power=2.0)"
     assert str(found.lens) == "lens canonical"
-    drawn = resample(bound, predictions, Pairs(), Draws.of(1, 59), Stage.ROWS)
+    drawn = resample(bound, predictions, Pairs(), Draws.of(1, 59), Stream.ROWS)
     given = {"measure": "hits", "power": 2.0, "n_resamples": 59, "rng": 1, "confidence_level": 0.9}
     percentile, basic = (cs.confidence_interval(label, prob, method=m, **given) for m in ("percentile", "basic"))
     low, high = np.quantile(drawn, [0.05, 0.95])

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import calibstat as cs
-from calibstat.resampling import Draws, Labels, Stage, draw
+from calibstat.resampling import Draws, Labels, Stream, draw
 from calibstat.resampling.sources import AtomSums
 
 SOURCE = AtomSums(
@@ -19,7 +19,7 @@ SOURCE = AtomSums(
 
 
 def drawn(n, source=SOURCE):
-    return draw(source, Labels(), lambda positives: positives, Draws.of(7, n, 1), Stage.LABELS)
+    return draw(source, Labels(), lambda positives: positives, Draws.of(7, n, 1), Stream.LABELS)
 
 
 def test_groups_are_sums_of_their_atoms():

@@ -76,7 +76,7 @@ def test_inversion_is_exact():
     sample = cs.Sample.from_rows(np.zeros(p.size), p)
     cell = np.searchsorted([0.001, 0.2, 0.2, 0.9], sample.value)
     count, residual, value = draw_cells(sample, cell, Labels(), 500)
-    starts = [streams.stream(KEY, 1, replicate) for replicate in range(500)]
+    starts = [streams.first_state(KEY, 1, replicate) for replicate in range(500)]
     uniform = ((words(starts, 5) >> np.uint64(11)).astype(float) + 0.5) * 2.0**-53
     for b in range(5):
         least, pmf = pmf_of_positives(sample.value[cell == b], sample.count[cell == b])
@@ -159,15 +159,15 @@ def test_statistics_of_the_same_cells_share_their_draws(monkeypatch):
     sample = cs.Sample.from_rows(*cs.generators.temperature(2).sample(500, rng=1))
     again, cell = replace(sample), np.minimum((sample.value * 5).astype(np.int64), 4)
 
-    def sums(sample, cell=cell, stage=1, scheme=SCHEMES[2]):
+    def sums(sample, cell=cell, stream=1, scheme=SCHEMES[2]):
         source = CellSums(sample, cell)
-        return draw(source, scheme, lambda *s: np.stack(np.broadcast_arrays(*s), axis=1), Draws(KEY, 30), stage)
+        return draw(source, scheme, lambda *s: np.stack(np.broadcast_arrays(*s), axis=1), Draws(KEY, 30), stream)
 
     first = sums(sample)
     assert np.array_equal(sums(sample, cell.copy()), first)
     assert len(drawn) == 1
     assert np.array_equal(sums(again), first)
-    for other in ({"stage": 2}, {"cell": np.minimum(cell, 3)}, {"scheme": SCHEMES[1]}, {}):
+    for other in ({"stream": 2}, {"cell": np.minimum(cell, 3)}, {"scheme": SCHEMES[1]}, {}):
         sums(sample, **other)
     assert len(drawn) == 6
     with pytest.raises(ValueError, match="read-only"):  # so that no statistic changes what the next one is given

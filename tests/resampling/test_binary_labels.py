@@ -12,7 +12,7 @@ from calibstat.resampling import Draws, Labels, binary_labels, draw
 from calibstat.resampling.binary_labels import BLOCK, FEW_DRAWS, TILE, labels_in_one_pass, labels_of_sample
 from calibstat.resampling.one_pass import SumsInCells, WeightedSum
 from calibstat.resampling.sources import InOnePass
-from calibstat.resampling.streams import binomial, stream, word
+from calibstat.resampling.streams import binomial, first_state, word
 
 GENERATOR = np.random.default_rng(3)
 ROWS = 700  # three tiles, the last one short
@@ -87,7 +87,7 @@ def test_the_test_draws_in_one_pass():
 
 
 def words_of(replicate, count):
-    start = np.uint64(stream(KEY, 1, replicate))
+    start = np.uint64(first_state(KEY, 1, replicate))
     return [int(word(start, i)) for i in range(count)]
 
 

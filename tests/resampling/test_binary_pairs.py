@@ -7,7 +7,7 @@ from oracles import follows
 from scipy import stats
 
 import calibstat as cs
-from calibstat.resampling import Consistency, Draws, Pairs, Stage, binary_pairs, pairs_of_sample, residuals_of_pairs
+from calibstat.resampling import Consistency, Draws, Pairs, Stream, binary_pairs, pairs_of_sample, residuals_of_pairs
 from calibstat.resampling.binary_pairs import rows_of_sample
 
 ROWS = cs.Sample.from_rows(*cs.generators.temperature(2).sample(2500, rng=1))
@@ -48,10 +48,10 @@ def test_positives_given_the_count_of_a_tied_prediction():
 @pytest.mark.parametrize("scheme", [Pairs(), Consistency()], ids=["pairs", "consistency"])
 @pytest.mark.parametrize("sample", [SMALL, TIED, ROWS], ids=["ties", "cells", "rows"])
 def test_threads_do_not_show(sample, scheme):
-    found = pairs_of_sample(sample, scheme, both, DRAWS, Stage.ROWS)
-    assert np.array_equal(pairs_of_sample(sample, scheme, both, Draws(KEY, 12, 2), Stage.ROWS), found)
-    assert np.array_equal(pairs_of_sample(sample, scheme, both, Draws(KEY, 5), Stage.ROWS), found[:5])
-    assert not np.array_equal(pairs_of_sample(sample, scheme, both, DRAWS, Stage.COMPARE), found)
+    found = pairs_of_sample(sample, scheme, both, DRAWS, Stream.ROWS)
+    assert np.array_equal(pairs_of_sample(sample, scheme, both, Draws(KEY, 12, 2), Stream.ROWS), found)
+    assert np.array_equal(pairs_of_sample(sample, scheme, both, Draws(KEY, 5), Stream.ROWS), found[:5])
+    assert not np.array_equal(pairs_of_sample(sample, scheme, both, DRAWS, Stream.COMPARE), found)
 
 
 def test_few_and_many_ties_have_the_same_law(monkeypatch):

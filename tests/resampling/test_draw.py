@@ -20,7 +20,7 @@ from calibstat.resampling import (
     ModelPair,
     Pairs,
     RowLabels,
-    Stage,
+    Stream,
     Swap,
     binary_cells,
     draw,
@@ -69,7 +69,7 @@ def test_what_goes_with_what(pairing, monkeypatch):
             draw(source, scheme, statistic, Draws(KEY, 9), 1)
         assert set(re.search("one of (.*);", str(error.value)).group(1).split(", ")) == known
         return
-    base = draw(source, scheme, statistic, Draws(KEY, 37), Stage.LABELS)
+    base = draw(source, scheme, statistic, Draws(KEY, 37), Stream.LABELS)
     assert len(base) == 37
     assert len(np.unique(base, axis=0)) > 1
     assert np.array_equal(draw(source, scheme, statistic, Draws(KEY, 37, 3), 1), base)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibstat.resampling import Draws, Stage, repeat_key, sums_of_fold_signs
+from calibstat.resampling import Draws, Stream, repeat_key, sums_of_fold_signs
 from calibstat.resampling.row_sums import signs
 
 RANDOM = np.random.default_rng(3)
@@ -25,7 +25,7 @@ def multipliers(draws, fold, unit):
     """
     found = np.empty((draws.n, fold.size))
     for r in range(draws.n):
-        sign = 2.0 * signs(draws.key, Stage.FOLD_SIGNS, r, unit.max() + 1)[unit] - 1
+        sign = 2.0 * signs(draws.key, Stream.FOLD_SIGNS, r, unit.max() + 1)[unit] - 1
         for k in range(fold.max() + 1):
             rows = fold == k
             size = np.unique(unit[rows], return_counts=True)[1]

@@ -24,10 +24,10 @@ def test_every_row_is_as_likely(size):
 
 def test_rows_are_those_of_words():
     """The high 64 bits of word * size, in whole numbers of Python."""
-    from calibstat.resampling.schemes import Stage
-    from calibstat.resampling.streams import stream, word
+    from calibstat.resampling.schemes import Stream
+    from calibstat.resampling.streams import first_state, word
 
-    start = np.uint64(stream(key_of(5), int(Stage.PLANNED), 0))
+    start = np.uint64(first_state(key_of(5), int(Stream.PLANNED), 0))
     expected = [int(word(start, i)) * 977 >> 64 for i in range(50)]
     assert planned_rows(key_of(5), 50, 977).tolist() == expected
 

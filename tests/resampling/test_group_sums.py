@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calibstat.resampling import Draws, Labels, Stage, draw, group_sums, packed
-from calibstat.resampling.streams import GOLDEN, mix, stream
+from calibstat.resampling import Draws, Labels, Stream, draw, group_sums, packed
+from calibstat.resampling.streams import GOLDEN, first_state, mix
 
 N = 150  # more than two words
 GENERATOR = np.random.default_rng(3)
@@ -19,7 +19,7 @@ MASKS = np.vstack([np.ones((1, N), bool), GENERATOR.random((4, N)) < 0.4, np.ara
 
 def drawn(n=40, n_jobs=1, scheme=LABELS, masks=MASKS, stratum=STRATUM, size=4):
     source = packed(PREDICTION, stratum, size, masks)
-    return draw(source, scheme, lambda positives: positives.copy(), Draws.of(5, n, n_jobs), Stage.LABELS)
+    return draw(source, scheme, lambda positives: positives.copy(), Draws.of(5, n, n_jobs), Stream.LABELS)
 
 
 STRATA = st.tuples(st.integers(0, 3), st.booleans(), st.booleans(), st.booleans())
@@ -46,7 +46,7 @@ def test_draws_are_those_of_the_words():
         place |= {row: after + k for k, row in enumerate(rows)}
         after += -(-rows.size // 64) * 64
     for r in (0, 1, 33, 39):
-        state = int(stream(key, int(Stage.LABELS), r))
+        state = int(first_state(key, int(Stream.LABELS), r))
         words = [int(mix(np.uint64((state + (place[i] + 1) * golden) % 2**64))) >> 1 for i in range(N)]
         label = np.array([word < PREDICTION[i] * 2**63 for i, word in enumerate(words)])
         slow = [[np.sum(label & mask & (s == STRATUM)) for s in range(4)] for mask in MASKS]

@@ -7,7 +7,7 @@ from scipy import stats
 
 import calibstat as cs
 from calibstat.data.weighted_sample import weighted_sample
-from calibstat.resampling import Draws, RowLabels, Stage, draw
+from calibstat.resampling import Draws, RowLabels, Stream, draw
 from calibstat.resampling.multiclass_labels import labels_of_rows
 
 DISTRIBUTIONS = {
@@ -94,7 +94,7 @@ N = 4000
 
 def positives(sample, chance, cell, weight=None):
     scheme = RowLabels(cell, np.column_stack((1 - chance, chance)), weight)
-    return draw(sample, scheme, lambda value, count, positives: positives.copy(), Draws(KEY, N), Stage.LABELS)
+    return draw(sample, scheme, lambda value, count, positives: positives.copy(), Draws(KEY, N), Stream.LABELS)
 
 
 def test_the_positives_of_tied_rows_of_an_event():

@@ -33,9 +33,9 @@ class Sums(SumsInCells):
         super().add(state, rows, residual)
 
 
-def held(sample, n=20, n_jobs=1, stage=1, origin=None):
+def held(sample, n=20, n_jobs=1, stream=1, origin=None):
     origin = np.sin(sample.value) if origin is None else origin
-    return pairs_in_one_pass(sample, origin, 2.0, Sums(sample), Draws(KEY, n, n_jobs), stage)
+    return pairs_in_one_pass(sample, origin, 2.0, Sums(sample), Draws(KEY, n, n_jobs), stream)
 
 
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
@@ -49,7 +49,7 @@ def test_neither_threads_nor_the_number_of_draws_show():
     sample = SAMPLES["ties across blocks"]
     assert np.array_equal(held(sample, 40, n_jobs=3), held(sample, 40))
     assert np.array_equal(held(sample, 40)[:7], held(sample, 7))
-    assert not np.array_equal(held(sample, 7, stage=2), held(sample, 7))
+    assert not np.array_equal(held(sample, 7, stream=2), held(sample, 7))
 
 
 @pytest.mark.parametrize("name", ["rows", "ties across blocks"])

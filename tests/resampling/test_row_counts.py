@@ -11,7 +11,7 @@ from scipy import stats
 
 from calibstat.compiled import jit
 from calibstat.resampling.row_counts import BLOCK, count_block
-from calibstat.resampling.streams import stream
+from calibstat.resampling.streams import first_state
 
 
 def one_row_twice(state, left, rows, after, times, shift, lane):
@@ -25,7 +25,7 @@ def one_row_twice(state, left, rows, after, times, shift, lane):
 
 def counts(n, replicate, count=count_block):
     """How often each of n rows is drawn in one resample, block by block."""
-    state = np.array([stream(KEY, 1, replicate)], np.uint64)
+    state = np.array([first_state(KEY, 1, replicate)], np.uint64)
     times, left, found = np.empty(BLOCK, np.int32), n, []
     for first in range(0, n, BLOCK):
         rows = min(BLOCK, n - first)
@@ -54,7 +54,7 @@ def moments(key, replicates, n, apart):
     drawn = np.empty(n, np.int32)
     found = np.zeros((replicates, apart.size))
     for r in range(replicates):
-        state = np.array([stream(key, 1, r)])
+        state = np.array([first_state(key, 1, r)])
         left = n
         for first in range(0, n, BLOCK):
             rows = min(BLOCK, n - first)

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calibstat.resampling import Draws, Stage, row_labels, sums_of_row_labels, sums_of_signs
-from calibstat.resampling.streams import stream, word
+from calibstat.resampling import Draws, Stream, row_labels, sums_of_row_labels, sums_of_signs
+from calibstat.resampling.streams import first_state, word
 
 CELL = np.array([0, 0, 1, 1, 2])
 PREDICTION = np.array([0.0, 1.0, 0.3, 0.3, 0.8])
@@ -20,7 +20,7 @@ ALONE = np.arange(5)
 
 def drawn(unit, n=4000, n_jobs=1, order=slice(None), weight=None):
     rows = CELL[order], PREDICTION[order], 3, unit[order], weight
-    return sums_of_row_labels(*rows, lambda theta: theta, Draws.of(1, n, n_jobs), Stage.SHARED)
+    return sums_of_row_labels(*rows, lambda theta: theta, Draws.of(1, n, n_jobs), Stream.SHARED)
 
 
 def test_independent_rows_are_binomial():
@@ -59,7 +59,7 @@ def test_words_by_hand():
     unit, weight, key = np.array([0, 0, 1, 1, 2]), np.array([1.0, 2.0, 0.5, 1.0, 3.0]), Draws.of(1, 1).key
     found = drawn(unit, 30, weight=weight)
     for r in range(30):
-        start = np.uint64(stream(key, Stage.SHARED, r))
+        start = np.uint64(first_state(key, Stream.SHARED, r))
         uniform = np.array([((int(word(start, u)) >> 11) + 0.5) * 2.0**-53 for u in unit.tolist()])
         theta = np.bincount(CELL, weight * ((uniform < PREDICTION) - PREDICTION)) / weight.sum()
         assert found[r] == pytest.approx(theta, abs=1e-12)
@@ -69,24 +69,24 @@ def test_certain_labels():
     """A row at .25 adds (0 - .25) / 2 or (1 - .25) / 2, one at .5 a quarter or takes it; at 0 and 1 nothing varies."""
     ends = {-0.125, 0.375}, {-0.25, 0.25}
     rows = np.array([1, 0]), np.array([0.25, 0.5]), 2, np.arange(2), None
-    found = sums_of_row_labels(*rows, np.copy, Draws.of(1, 40), Stage.LABELS)
+    found = sums_of_row_labels(*rows, np.copy, Draws.of(1, 40), Stream.LABELS)
     assert (set(found[:, 1]), set(found[:, 0])) == ends
     certain = np.array([1, 0]), np.array([0.0, 1.0]), 2, np.arange(2), None
-    assert not sums_of_row_labels(*certain, np.copy, Draws.of(1, 40), Stage.LABELS).any()
+    assert not sums_of_row_labels(*certain, np.copy, Draws.of(1, 40), Stream.LABELS).any()
 
 
 def test_sums_of_signs_by_hand():
     """The sign of a unit is the first bit of its word, for all that its rows add in every column; in blocks of 64."""
     unit, key = np.array([0, 0, 1, 1, 2]), Draws.of(1, 1).key
     columns = [(CELL, PREDICTION), (CELL + 3, PREDICTION - 1)]
-    found = sums_of_signs(columns, 6, unit, np.copy, Draws.of(1, 100), Stage.SIGNS)
+    found = sums_of_signs(columns, 6, unit, np.copy, Draws.of(1, 100), Stream.SIGNS)
     for r in range(100):
-        start = np.uint64(stream(key, Stage.SIGNS, r))
+        start = np.uint64(first_state(key, Stream.SIGNS, r))
         sign = np.array([2.0 * (int(word(start, u)) >> 63) - 1 for u in range(3)])[unit]
         expected = np.concatenate([np.bincount(CELL, sign * part, 3) for _, part in columns])
         assert np.array_equal(found[r], expected)
     for n_jobs, n in ((2, 100), (1, 7)):
-        again = sums_of_signs(columns, 6, unit, np.copy, Draws.of(1, n, n_jobs), Stage.SIGNS)
+        again = sums_of_signs(columns, 6, unit, np.copy, Draws.of(1, n, n_jobs), Stream.SIGNS)
         assert np.array_equal(again, found[:n])
 
 
@@ -104,10 +104,10 @@ def test_classes_by_hand():
     prob, unit = np.array([[0.2, 0.3, 0.5], [0.0, 1.0, 0.0], [0.6, 0.1, 0.3]]), np.array([0, 0, 1])
     cell, weight, key = np.array([[0, 1, 2], [0, 1, 2], [3, 4, 5]]), np.array([1.0, 2.0, 0.5]), Draws.of(1, 1).key
     found = row_labels.sums_of_class_labels(
-        cell, prob, 6, unit, weight, lambda theta: theta, Draws.of(1, 30), Stage.SHARED
+        cell, prob, 6, unit, weight, lambda theta: theta, Draws.of(1, 30), Stream.SHARED
     )
     for r in range(30):
-        start, theta = np.uint64(stream(key, Stage.SHARED, r)), np.zeros(6)
+        start, theta = np.uint64(first_state(key, Stream.SHARED, r)), np.zeros(6)
         for i, u in enumerate(unit.tolist()):
             label = int(np.searchsorted(prob[i].cumsum(), (int(word(start, u)) >> 1) / 2.0**63, side="right"))
             theta[cell[i]] -= weight[i] * prob[i]

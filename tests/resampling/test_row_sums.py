@@ -7,8 +7,8 @@ from row_examples import CELL, KEY, RESIDUAL, UNIT, N, drawn_units, signs_of
 from calibstat.resampling import Draws, UnitCounts, products_of_counts, random_signs, row_sums, sums_of_counts
 
 
-def counts(units=9, n=8, n_jobs=1, stage=1, key=KEY, most=0):
-    return UnitCounts(units, Draws(key, n, n_jobs), stage, most)
+def counts(units=9, n=8, n_jobs=1, stream=1, key=KEY, most=0):
+    return UnitCounts(units, Draws(key, n, n_jobs), stream, most)
 
 
 def every(drawn, n=None):
@@ -27,7 +27,7 @@ def test_neither_threads_nor_blocks_show(monkeypatch):
     assert np.array_equal(every(counts(n=70, n_jobs=3)), base)
     assert np.array_equal(every(counts(n=41)), base[:41])
     assert np.array_equal(every(counts(n=70), 41), base[:41])
-    assert not np.array_equal(every(counts(n=70, stage=2)), base)
+    assert not np.array_equal(every(counts(n=70, stream=2)), base)
     assert not np.array_equal(every(counts(n=70, key=KEY + np.uint64(1))), base)
     monkeypatch.setattr(row_sums, "BLOCK", 5)
     assert np.array_equal(every(counts(n=70)), base)
@@ -36,16 +36,16 @@ def test_neither_threads_nor_blocks_show(monkeypatch):
 def test_counts_that_fit_are_drawn_once(monkeypatch):
     drawn = []
 
-    def count(key, stage, first, array, draw=row_sums._draw):
+    def count(key, stream, first, array, draw=row_sums._draw):
         drawn.append(array.size)
-        draw(key, stage, first, array)
+        draw(key, stream, first, array)
 
     monkeypatch.setattr(row_sums, "_draw", count)
     for most, passes in ((9 * 70, 1), (9 * 70 - 1, 3)):
         kept = counts(n=70, most=most)
         assert np.array_equal(every(kept), every(kept))
         every(kept)
-        assert (sum(drawn), kept.are_kept) == (passes * 9 * 70, passes == 1)
+        assert (sum(drawn), kept.are_stored) == (passes * 9 * 70, passes == 1)
         drawn.clear()
     kept = counts(n=70, most=9 * 70)
     assert len(every(kept, 8)) == 8  # a part of a block, which is then drawn whole
@@ -97,12 +97,12 @@ def test_weighted_counts(n_jobs):
 
 
 def test_signs_in_threads():
-    def signs(n, n_jobs=1, stage=1):
-        return random_signs(N, lambda found: found.astype(float), Draws(KEY, n, n_jobs), stage)
+    def signs(n, n_jobs=1, stream=1):
+        return random_signs(N, lambda found: found.astype(float), Draws(KEY, n, n_jobs), stream)
 
     assert np.array_equal(signs(37, 3), signs(37))
     assert np.array_equal(signs(21), signs(37)[:21])
-    assert not np.array_equal(signs(37, stage=2), signs(37))
+    assert not np.array_equal(signs(37, stream=2), signs(37))
 
 
 def test_signs_of_units():

@@ -4,10 +4,10 @@ import pytest
 
 from calibstat.resampling import (
     Draws,
-    Stage,
+    Stream,
     key_of,
 )
-from calibstat.resampling.streams import stream
+from calibstat.resampling.streams import first_state
 
 
 def test_draws_are_checked():
@@ -21,17 +21,19 @@ def test_draws_are_checked():
 
 def test_parts_are_the_resamples_of_the_whole():
     whole = Draws.of(5, 99, 2)
-    part = whole.part(40, 70, Stage.LABELS)
+    part = whole.part(40, 70, Stream.LABELS)
     assert (whole.total, part.total, part.n, part.n_jobs) == (99, 99, 30, 2)
-    assert [stream(part.key, Stage.LABELS, r) for r in range(30)] == [
-        stream(whole.key, Stage.LABELS, 40 + r) for r in range(30)
+    assert [first_state(part.key, Stream.LABELS, r) for r in range(30)] == [
+        first_state(whole.key, Stream.LABELS, 40 + r) for r in range(30)
     ]
-    assert stream(part.key, Stage.ROWS, 0) != stream(whole.key, Stage.ROWS, 40)  # the parts are those of one stage
+    assert first_state(part.key, Stream.ROWS, 0) != first_state(
+        whole.key, Stream.ROWS, 40
+    )  # the parts are those of one stream
 
 
 def test_stages_keep_their_numbers():
     """Every seeded result depends on them. A comparison of two unpaired samples takes 6 and 7."""
-    assert {name: number for name, number in vars(Stage).items() if name.isupper()} == {
+    assert {name: number for name, number in vars(Stream).items() if name.isupper()} == {
         "LABELS": 1,
         "ROWS": 2,
         "BARS": 3,

@@ -33,23 +33,23 @@ def test_published_outputs():
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 9), st.integers(0, 10**9), st.integers(0, 10**6))
-def test_a_key_of_later_replicates(key, stage, first, r):
-    later = streams.key_after(np.uint64(key), stage, first)
-    assert streams.stream(later, stage, r) == streams.stream(np.uint64(key), stage, first + r)
-    assert streams.key_after(np.uint64(key), stage, 0) == key
+def test_a_key_of_later_replicates(key, stream, first, r):
+    later = streams.key_after(np.uint64(key), stream, first)
+    assert streams.first_state(later, stream, r) == streams.first_state(np.uint64(key), stream, first + r)
+    assert streams.key_after(np.uint64(key), stream, 0) == key
 
 
 @pytest.fixture(scope="module")
 def neighbours():
     """Words of 64 neighbouring replicates for 64 neighbouring seeds, shape (4096, 64)."""
-    starts = [streams.stream(resampling.key_of(seed), 1, r) for seed in range(64) for r in range(64)]
+    starts = [streams.first_state(resampling.key_of(seed), 1, r) for seed in range(64) for r in range(64)]
     return words(starts, 64)
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 20), st.integers(0, 2**20), st.integers(0, 5))
-def test_streams_of_several_replicates(key, stage, first, n):
-    expected = [streams.stream(np.uint64(key), stage, first + r) for r in range(n)]
-    assert streams.streams(np.uint64(key), stage, first, first + n).tolist() == expected
+def test_states_of_several_replicates(key, stream, first, n):
+    expected = [streams.first_state(np.uint64(key), stream, first + r) for r in range(n)]
+    assert streams.first_states(np.uint64(key), stream, first, first + n).tolist() == expected
 
 
 def test_neighbouring_streams_are_uniform(neighbours):

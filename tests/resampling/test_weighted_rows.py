@@ -6,7 +6,7 @@ import pytest
 import calibstat as cs
 from calibstat.data.weighted_sample import as_weights, weighted_sample
 from calibstat.resampling import Consistency, Draws, Labels, Pairs, draw, in_cells
-from calibstat.resampling.streams import key_of, stream, word
+from calibstat.resampling.streams import first_state, key_of, word
 
 KEY = key_of(5)
 N = 9
@@ -33,7 +33,7 @@ def times_of(start):
 
 def slow(sample, scheme, replicate):
     """Sums of weights at the distinct predictions, row by row."""
-    start = np.uint64(stream(KEY, 1, replicate))
+    start = np.uint64(first_state(KEY, 1, replicate))
     count, positives = np.zeros((2, sample.value.size))
     if isinstance(scheme, Labels):
         for i in range(N):

@@ -49,7 +49,7 @@ def _is_hidden(path: Path) -> bool:
     return any(name.startswith((".", "_")) for name in path.parts)
 
 
-def need_input_kept(read: Path, *written: Path) -> None:
+def need_other_file(read: Path, *written: Path) -> None:
     """Raise if a file that is to be written is the one that is read, or one of several."""
     parts = parts_of(read)
     for each in written:

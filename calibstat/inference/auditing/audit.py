@@ -20,7 +20,7 @@ from calibstat.inference.auditing.other_rows import against_other_rows
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.p_values import p_value, step_down
-from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, packed
+from calibstat.resampling import Draws, Labels, Stream, canonical_order, draw, packed
 from calibstat.resampling.rng import Rng
 from calibstat.resampling.sources import AtomSums, GroupSums
 from calibstat.result import read_only
@@ -138,7 +138,7 @@ def audit_of(
     statistic = GroupRoots.of(p, number, strata, map(rows_of.mask, range(len(made.names))), shape)
     positives = rows_of.positives(strata.stratum, strata.size)
     roots = statistic(positives[None])[0]
-    null = draw(source_of(strata), Labels(), lambda drawn: np.abs(statistic(drawn)).max(axis=-1), draws, Stage.LABELS)
+    null = draw(source_of(strata), Labels(), lambda drawn: np.abs(statistic(drawn)).max(axis=-1), draws, Stream.LABELS)
     largest = np.abs(roots).max(axis=-1)
     first = np.flatnonzero(np.diff(rows_of.shared, prepend=-1.0))  # the first row of each shared prediction
 

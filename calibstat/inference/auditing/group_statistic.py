@@ -134,8 +134,8 @@ def _of_group(
 def _scale(basis: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Return by how much tilts have to shrink in a group that expects hardly an event, or hardly a row without one.
 
-    The constant function is then so large that the first tilt moves all logits by more than `ROUGH_UNITS`. The largest tilt
-    need only move them from the smallest chance to beyond 1/2: by `BEYOND` more.
+    The constant function is then so large that the first tilt moves all logits by more than `ROUGH_UNITS`. The largest
+    tilt need only move them from the smallest chance to beyond 1/2: by `BEYOND` more.
     """
     constant, scale = float(np.abs(basis[:, 0]).max()), 1.0
     if TILTS[0] * constant > ROUGH_UNITS:

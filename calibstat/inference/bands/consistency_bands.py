@@ -12,7 +12,7 @@ from calibstat import resampling
 from calibstat.bounds.isotonic_interval import pooled
 from calibstat.inference.bands.bands_of_clusters import bins_of_few_events, curves_of_clusters, in_bins
 from calibstat.inference.bands.reliability_bands import Band, Bins, Steps
-from calibstat.resampling import Consistency, Draws, Stage, in_cells
+from calibstat.resampling import Consistency, Draws, Stream, in_cells
 from calibstat.resampling.poisson_binomial import pmf_of_many_positives
 
 PLACES = 50  # distinct predictions that all have a place in the band of the CORP curve; of more, twice as many have
@@ -115,7 +115,7 @@ def _frequencies_by_draws(bins: Bins, level: float, draws: Draws) -> tuple[np.nd
     def frequencies(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         return np.asarray((residual + value)[..., bins.full] * bins.sample.n / bins.count)
 
-    drawn = resampling.draw(in_cells(bins.sample, bins.cell), bins.outcomes, frequencies, draws, Stage.BARS)
+    drawn = resampling.draw(in_cells(bins.sample, bins.cell), bins.outcomes, frequencies, draws, Stream.BARS)
     low, high = _envelope(drawn, bins.frequency, level, bins.sample.n)
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
@@ -153,7 +153,7 @@ def _corp_if_calibrated(bins: Bins, few: np.ndarray | None, level: float, draws:
         mean, stop = pooled(count, positives)  # every prediction has rows
         return mean[stop.searchsorted(index, "right")]
 
-    drawn = resampling.draw(sample, bins.outcomes, curve, draws, Stage.BARS)
+    drawn = resampling.draw(sample, bins.outcomes, curve, draws, Stream.BARS)
     observed = curve(*sample.arrays)
     low, high = _envelope(drawn, observed, level, sample.n)
     if bins.clusters is not None and few is not None:
@@ -184,7 +184,7 @@ def pointwise_consistency(bins: Bins, level: float, draws: Draws) -> Band:
         return deviation
 
     source = in_cells(bins.sample, bins.cell)
-    deviation = resampling.draw(source, Consistency(), deviations, draws, Stage.BARS)
+    deviation = resampling.draw(source, Consistency(), deviations, draws, Stream.BARS)
     deviation.sort(axis=0)  # not-a-numbers, the empty bins, go last
     used = np.count_nonzero(np.isfinite(deviation), axis=0)
 

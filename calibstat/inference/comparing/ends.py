@@ -111,8 +111,8 @@ class ByDraws(ByEnds):
         models: dict[int, ResampledModel] = {}
         for g, group, order, unit in compared.orders():
             intervals = [compared.problems[m].interval_of_rows(order, unit) for m in group]
-            stage = resampling.Stage.COMPARE + g
-            models.update(zip(group, resampled_together(intervals, compared.draws, stage), strict=True))
+            stream = resampling.Stream.COMPARE + g
+            models.update(zip(group, resampled_together(intervals, compared.draws, stream), strict=True))
         return cls([models[m] for m in range(len(models))], compared.draws)
 
     @property

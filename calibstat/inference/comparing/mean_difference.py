@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.bounds.mean_interval import MeanInterval, RowLosses
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.inference.comparing.differences import zero_if_rounding
 
 
@@ -59,5 +59,5 @@ class MeansOfSamples:
             return most
         variance = one.variance / one.n**2 + other.variance / other.n**2
         third = one.third / one.n**3 - other.third / other.n**3
-        score = ScoreBound(float(stdtrit(min(one.n, other.n) - 1, 1 - tail))).times(most)
-        return one.estimate - other.estimate + float(score.reach(variance, third))
+        tail_bound = TailBound(float(stdtrit(min(one.n, other.n) - 1, 1 - tail))).times(most)
+        return one.estimate - other.estimate + float(tail_bound.reach(variance, third))

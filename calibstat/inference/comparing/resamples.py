@@ -97,7 +97,7 @@ class CountsOfResamples(Resamples):
         return by_unit
 
     def noise(self, addends: Iterator[tuple[int, np.ndarray]]) -> np.ndarray:
-        some = max((ADDEND_BYTES if self.counts.are_kept else MORE_ADDEND_BYTES) // (8 * self.counts.units), 1)
+        some = max((ADDEND_BYTES if self.counts.are_stored else MORE_ADDEND_BYTES) // (8 * self.counts.units), 1)
         added, parts = np.empty((some, self.counts.units)), []
         while many := _fill(added, addends):
             parts.append(self.counts.products(added[:many]))
@@ -121,7 +121,7 @@ def _centred(numbers: np.ndarray) -> np.ndarray:
 
 
 def resamples_of(
-    tables: Sequence[TableOfRows], of: Sequence[OfTheta], draws: Draws, stage: int
+    tables: Sequence[TableOfRows], of: Sequence[OfTheta], draws: Draws, stream: int
 ) -> tuple[list[np.ndarray], Resamples]:
     """Return of each table its function of its sums, of all resamples, and the resamples, the same for all tables.
 
@@ -129,10 +129,10 @@ def resamples_of(
     """
     cells, units = [table.theta.size for table in tables], tables[0].size.size
     if 8 * sum(cells) * draws.n > KEPT:
-        counts = UnitCounts(units, draws, stage, KEPT)
+        counts = UnitCounts(units, draws, stream, KEPT)
         size, values = of_same_draws(tables, of, counts)
         return values, CountsOfResamples(tables, size, counts)
-    size, theta = of_same_draws(tables, [lambda theta: theta] * len(cells), UnitCounts(units, draws, stage))
+    size, theta = of_same_draws(tables, [lambda theta: theta] * len(cells), UnitCounts(units, draws, stream))
     values = [_of_sums(*each, draws.n_jobs) for each in zip(of, theta, strict=True)]
     return values, SumsOfResamples(tables, size, theta)
 

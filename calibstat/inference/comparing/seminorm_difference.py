@@ -65,11 +65,11 @@ class ResampledModel:
 
 
 def resampled_together(
-    models: Sequence[tuple[ComparableInterval, TableOfRows]], draws: Draws, stage: int
+    models: Sequence[tuple[ComparableInterval, TableOfRows]], draws: Draws, stream: int
 ) -> list[ResampledModel]:
     """Return models on the same rows, intervals with their tables, with the directional bootstrap by the same draws."""
     intervals, tables = zip(*models, strict=True)
-    values, resamples = resamples_of(tables, [*map(_directional, intervals)], draws, stage)
+    values, resamples = resamples_of(tables, [*map(_directional, intervals)], draws, stream)
     return [
         ResampledModel(interval, resamples, m, value[:, 0] + interval.missing_bias(value[:, 0]), value[:, -1])
         for m, (interval, value) in enumerate(zip(intervals, values, strict=True))
@@ -128,9 +128,9 @@ class SeminormDifference:
         first = int(place)
         last = min(first + 1, self.n_draws - 1)
         noise = self.ordered[first] + (place - first) * (self.ordered[last] - self.ordered[first])
-        skewness = a.score(tail).skewness(candidates.variance, candidates.third) / self.one.table.n
-        score, sums = b.score(tail), self.other.below
-        below = score.cap * score.k if sums is None else float(score.skewness(sums.variance, sums.third))
+        skewness = a.tail_bound(tail).skewness(candidates.variance, candidates.third) / self.one.table.n
+        tail_bound, sums = b.tail_bound(tail), self.other.below
+        below = tail_bound.cap * tail_bound.k if sums is None else float(tail_bound.skewness(sums.variance, sums.third))
         return float((candidates.value + noise + skewness).max()) - b.estimate + below / self.other.table.n
 
 
@@ -179,7 +179,7 @@ class _Climb:
 
     def __init__(self, one: ResampledModel, other: ResampledModel, tail: float) -> None:
         self.one, self.other, self.interval, self.table = one, other, one.interval, one.table
-        self.score = self.interval.score(tail)
+        self.tail_bound = self.interval.tail_bound(tail)
         self.variance = float(other.directional.var())
         self.seen: set[bytes] = set()
         self.sums: list[Sums] = []
@@ -233,6 +233,6 @@ class _Climb:
         self.sums.append(sums)
         variance = self.variance - 2 * inner(shared, weight) + inner(by_unit, by_unit) / table.n**2
         spread = float(np.sqrt(max(variance, np.finfo(float).tiny)))
-        skewness = float(self.score.skewness(sums.variance, sums.third))
-        bound = sums.total / table.n + self.score.z * spread + skewness / table.n
-        return bound, self.score.z / spread, shared - table.at_cells(by_unit) / table.n
+        skewness = float(self.tail_bound.skewness(sums.variance, sums.third))
+        bound = sums.total / table.n + self.tail_bound.z * spread + skewness / table.n
+        return bound, self.tail_bound.z / spread, shared - table.at_cells(by_unit) / table.n

@@ -62,7 +62,7 @@ class BySwap:
         label = np.column_stack((rows[a][0][order], rows[b][0][order]))
         both = ModelPair(cell, label, value.size, None if first.weight is None else first.weight[order])
         statistic = partial(first.evaluate, value)
-        drawn = resampling.draw(both, Swap(unit), statistic, self.compared.draws, resampling.Stage.COMPARE)
+        drawn = resampling.draw(both, Swap(unit), statistic, self.compared.draws, resampling.Stream.COMPARE)
         observed = _swapped_by_none(both, statistic)
         return p_value(abs(zero_if_rounding(observed, scale)), np.abs(zero_if_rounding(drawn, scale)), "greater")
 

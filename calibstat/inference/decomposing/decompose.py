@@ -36,7 +36,7 @@ from calibstat.measures.bregman import Bregman, find_score, total_loss
 from calibstat.measures.measure_options import RowsAndOptionsOfFits
 from calibstat.measures.regression_ce import regression
 from calibstat.output.wording import level_text
-from calibstat.resampling import Clusters, Draws, Pairs, Stage
+from calibstat.resampling import Clusters, Draws, Pairs, Stream
 from calibstat.resampling.rng import Rng
 from calibstat.result import NotedResult
 
@@ -355,9 +355,9 @@ class Split:
             return [score, *parts.values()]
 
         if unit is None:
-            return resampling.draw(sample, Pairs(), numbers, draws, Stage.ROWS)
+            return resampling.draw(sample, Pairs(), numbers, draws, Stream.ROWS)
         in_order, unit = sample_in_clusters(view, unit)
-        return resampling.draw(in_order, Clusters(unit), numbers, draws, Stage.ROWS)
+        return resampling.draw(in_order, Clusters(unit), numbers, draws, Stream.ROWS)
 
 
 def _jointly(

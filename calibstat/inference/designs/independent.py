@@ -27,7 +27,7 @@ from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
 from calibstat.inference.smaller_than_chance import NOTE
 from calibstat.measures.kinds.base import Measure, written_options
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 from calibstat.result import read_only
 
 ONE_CLASS = Null("its probability alone", ("in every row", ", the class is observed with this probability"))
@@ -79,12 +79,12 @@ class Independent(Design):
         check_stop(how.stop_after, draws.n)
         model = null_model(how.null, self.data, asked, how.resample)
         posed, scheme = model.in_order(problem)  # messages name rows of the problem as it was posed
-        statistic, resampler = posed.statistic(), posed.resampler(scheme, Stage.LABELS)
+        statistic, resampler = posed.statistic(), posed.resampler(scheme, Stream.LABELS)
         if how.stop_after is None:
             values = resampler(draws)
         else:
             stops = partial(_stops, statistic, model.tail(problem.measure), how.stop_after)
-            values = draw_until(stops, resampler, draws, Stage.LABELS, 2 * how.stop_after)
+            values = draw_until(stops, resampler, draws, Stream.LABELS, 2 * how.stop_after)
         del resampler  # it may hold the cell of each row
         told = OneTest(problem, model, self.described(int(posed.n)), how.stop_after)
         return told.result(posed, statistic, values, draws)

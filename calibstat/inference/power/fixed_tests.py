@@ -20,7 +20,7 @@ from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.resampling import Draws, Labels, Stage
+from calibstat.resampling import Draws, Labels, Stream
 
 MORE = 16  # times as many draws, where the null distribution has few values
 MC_ERRORS = 2.0  # Monte Carlo errors: what as many draws have is a value of a statistic of few values
@@ -135,7 +135,7 @@ class MeasureTest(FixedTest):
     @cached_property
     def null(self) -> np.ndarray:
         """The null distribution."""
-        return self._of_samples.resampler(Labels(), Stage.LABELS)(self.draws)
+        return self._of_samples.resampler(Labels(), Stream.LABELS)(self.draws)
 
     @cached_property
     def _of_samples(self) -> Problem:
@@ -146,7 +146,7 @@ class MeasureTest(FixedTest):
     def _many(self) -> np.ndarray:
         """A longer null distribution, for a p-value that has to be known better."""
         draws = Draws(self.draws.key, MORE * self.draws.n, self.draws.n_jobs)
-        return self._of_samples.resampler(Labels(), Stage.LABELS)(draws)
+        return self._of_samples.resampler(Labels(), Stream.LABELS)(draws)
 
     def pvalues(self, truth: np.ndarray, n_datasets: int) -> np.ndarray:
         return p_values(self._statistics(truth, n_datasets), self.null, self._tail)
@@ -187,4 +187,4 @@ class MeasureTest(FixedTest):
 
     def _statistics(self, truth: np.ndarray, n_datasets: int) -> np.ndarray:
         draws = Draws(self.draws.key, n_datasets, self.draws.n_jobs)
-        return self._of_samples.resampler(Labels(truth), Stage.ALTERNATIVE)(draws)
+        return self._of_samples.resampler(Labels(truth), Stream.ALTERNATIVE)(draws)

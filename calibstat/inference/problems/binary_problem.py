@@ -99,8 +99,8 @@ class BinaryProblem(Problem):
         rows, unit = sample_in_clusters(self.view, unit)
         return replace(self, view=replace(self.view, rows=None, summary=rows), unit=unit)
 
-    def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        return resampler(self.measure, self.view.sample, scheme, stage)
+    def resampler(self, scheme: OfRows, stream: int) -> Resampler:
+        return resampler(self.measure, self.view.sample, scheme, stream)
 
     @property
     def _measure(self) -> Statistic:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.joined_table import TableOfEvents
 from calibstat.bounds.residual_tables import OfTheta, RowTable
-from calibstat.resampling import Draws, Stage
+from calibstat.bounds.tables_of_classes import TableOfEvents
+from calibstat.resampling import Draws, Stream
 
 FEW_EVENTS = 10  # clusters
 SIGNS, INDEPENDENT, SHARED = "signs of clusters", "independent labels", "labels that clusters share"  # ways to draw
@@ -19,7 +19,7 @@ TINY = 1e-12  # of a spread: without any, all are the same
 def independent_labels(table: TableOfEvents, of: OfTheta, draws: Draws) -> np.ndarray:
     """Return ``of(theta)`` of labels that are drawn independently from the predictions."""
     rows = np.arange(table.n_rows)
-    return table.relabelled(_cells(table), table.cells, rows, of, draws, Stage.LABELS)
+    return table.relabelled(_cells(table), table.cells, rows, of, draws, Stream.LABELS)
 
 
 def shared_labels(table: TableOfEvents, part: np.ndarray, parts: int, of: OfTheta, draws: Draws) -> np.ndarray:
@@ -27,7 +27,7 @@ def shared_labels(table: TableOfEvents, part: np.ndarray, parts: int, of: OfThet
 
     `part` holds the part of each row, of one event after another.
     """
-    return table.relabelled(part, parts, table.units, of, draws, Stage.SHARED)
+    return table.relabelled(part, parts, table.units, of, draws, Stream.SHARED)
 
 
 def null_draws(

@@ -10,10 +10,10 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.intervals import ComparableInterval, Interval
-from calibstat.bounds.joined_table import JoinedTable
 from calibstat.bounds.mean_interval import RowLosses
-from calibstat.bounds.reduced_interval import REDUCERS, ReducedInterval
+from calibstat.bounds.over_classes import REDUCERS, OverClasses
 from calibstat.bounds.residual_tables import Order, TableOfRows
+from calibstat.bounds.tables_of_classes import TablesOfClasses
 from calibstat.data.lenses import top_label
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.predictions import Predictions
@@ -117,8 +117,8 @@ class MulticlassProblem(ProblemOfClasses):
             self, view=replace(self.view, predictions=resampling.take(self.predictions, order), weight=weight)
         )
 
-    def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        return resampler(self.measure, self.predictions, scheme, stage, self.weight)
+    def resampler(self, scheme: OfRows, stream: int) -> Resampler:
+        return resampler(self.measure, self.predictions, scheme, stream, self.weight)
 
     def honest(self) -> Interval:
         if self.weight is None:
@@ -227,8 +227,8 @@ class ClassWiseProblem(ProblemOfClasses):
             self, view=replace(self.view, predictions=resampling.take(self.predictions, order), weight=weight)
         )
 
-    def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        of_classes = resampler(self.measure, self.predictions, scheme, stage, self.view.weight)
+    def resampler(self, scheme: OfRows, stream: int) -> Resampler:
+        of_classes = resampler(self.measure, self.predictions, scheme, stream, self.view.weight)
         return lambda draws: self._reduced(of_classes(draws))
 
     def honest(self) -> Interval:
@@ -274,7 +274,7 @@ class ClassWiseProblem(ProblemOfClasses):
             weight = None if self.view.weight is None else self.view.weight[order]
             return self.measure.interval_of_sums(resampling.take(self.predictions, order), self.reduce, weight)
         parts, tables = zip(*(event.interval_on_rows(order, unit) for event in self._events()), strict=True)
-        return ReducedInterval(parts, REDUCERS[self.reduce]), JoinedTable(tables)
+        return OverClasses(parts, REDUCERS[self.reduce]), TablesOfClasses(tables)
 
     def whole_clusters(self, unit: np.ndarray) -> Posed:
         return super().whole_clusters(unit) if self.is_mean else self.with_unit(unit)
@@ -284,7 +284,7 @@ class ClassWiseProblem(ProblemOfClasses):
             return super().compared_in_clusters(unit, draws)
         order, unit_in_order = resampling.canonical_order(self._columns, unit, self.weight)
         of_classes, tables = zip(*(event.of_residuals(order, unit_in_order) for event in self._events()), strict=True)
-        joined = JoinedTable(tables)
+        joined = TablesOfClasses(tables)
 
         def of(theta: np.ndarray) -> Any:
             parts = np.split(theta, joined.begin[1:-1], axis=-1)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.intervals import Interval
-from calibstat.bounds.joined_table import TableOfEvents
 from calibstat.bounds.residual_tables import OfTheta
+from calibstat.bounds.tables_of_classes import TableOfEvents
 from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.calibrated_clusters import independent_labels, null_draws
 from calibstat.resampling import Draws
@@ -25,7 +25,7 @@ class ClusteredRows:
         The measure.
     interval : Interval
         Its honest interval.
-    table : RowTable or JoinedTable
+    table : RowTable or TablesOfClasses
         The table, which draws whole clusters.
     of : callable
         ``of(theta)``, the measure of sums.

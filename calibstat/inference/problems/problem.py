@@ -11,9 +11,9 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.intervals import ComparableInterval, Interval
-from calibstat.bounds.joined_table import JoinedTable
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.residual_tables import Order, RowTable, TableOfRows
+from calibstat.bounds.tables_of_classes import TablesOfClasses
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.views import View
 from calibstat.inference.deviation import Deviation
@@ -23,7 +23,7 @@ from calibstat.inference.problems.resample import Resampler
 from calibstat.inference.smaller_than_chance import is_small
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Bracket
-from calibstat.resampling import Clusters, Draws, GivenPredictions, Labels, Pairs, Stage
+from calibstat.resampling import Clusters, Draws, GivenPredictions, Labels, Pairs, Stream
 from calibstat.resampling.schemes import OfRows
 
 
@@ -86,12 +86,12 @@ class Problem(ABC):
         """Return the measure: one number, or one for each class."""
 
     @abstractmethod
-    def resampler(self, scheme: OfRows, stage: int) -> Resampler:
+    def resampler(self, scheme: OfRows, stream: int) -> Resampler:
         """Return what draws the statistic of resamples; what all of them share is computed once."""
 
     def draw_labels(self, draws: Draws) -> np.ndarray:
         """Return the statistic of every resample of labels given the predictions, the exact null distribution."""
-        return self.resampler(Labels(), Stage.LABELS)(draws)
+        return self.resampler(Labels(), Stream.LABELS)(draws)
 
     def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Return these, or `labels` where they are known, by their name."""
@@ -99,7 +99,7 @@ class Problem(ABC):
 
     def draw_pairs(self, draws: Draws) -> np.ndarray:
         """Return the statistic of every resample of the observations."""
-        return self.resampler(Pairs() if self.unit is None else Clusters(self.unit), Stage.ROWS)(draws)
+        return self.resampler(Pairs() if self.unit is None else Clusters(self.unit), Stream.ROWS)(draws)
 
     @property
     @abstractmethod
@@ -247,7 +247,7 @@ class Problem(ABC):
             losses = self.losses().take(order, unit_in_order)
             return ClusteredRows(losses.estimate, losses.interval, losses.table, _only_sum)
         interval, table = self.interval_of_rows(order, unit_in_order)
-        assert isinstance(table, RowTable | JoinedTable)
+        assert isinstance(table, RowTable | TablesOfClasses)
         return ClusteredRows(interval.estimate, interval, table, interval.value)
 
     def whole_clusters(self, unit: np.ndarray) -> Posed:

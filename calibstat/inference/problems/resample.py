@@ -22,20 +22,20 @@ Resampler = Callable[[Draws], np.ndarray]
 
 
 def resample(
-    measure: Statistic | MulticlassMeasure, data: Sample | Predictions, scheme: OfRows, draws: Draws, stage: int
+    measure: Statistic | MulticlassMeasure, data: Sample | Predictions, scheme: OfRows, draws: Draws, stream: int
 ) -> np.ndarray:
     """Return the measure of every resample: shape (B,), or (B, K) of the K classes with a binary measure.
 
     The cells of the data are kept, unless the measure refits them. All classes of a resample share the same draw.
     """
-    return resampler(measure, data, scheme, stage)(draws)
+    return resampler(measure, data, scheme, stream)(draws)
 
 
 def resampler(
     measure: Statistic | MulticlassMeasure,
     data: Sample | Predictions,
     scheme: OfRows,
-    stage: int,
+    stream: int,
     weight: np.ndarray | None = None,
 ) -> Resampler:
     """Return what draws resamples of a measure, again and again; what all of them share is computed once.
@@ -50,7 +50,7 @@ def resampler(
         source, statistic = _of_sample(measure, data, scheme)
     else:
         source, statistic = _of_classes(measure, data, scheme, weight)
-    return partial(driver_of(source, scheme), source, scheme, statistic, stage=stage)
+    return partial(driver_of(source, scheme), source, scheme, statistic, stream=stream)
 
 
 def _of_sample(measure: Statistic, sample: Sample, scheme: OfRows) -> tuple[Source, Any]:

@@ -14,16 +14,16 @@ from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm, SeminormOn
-from calibstat.bounds.reduced_interval import OneByOneInterval
+from calibstat.bounds.over_classes import OneByOneInterval
 from calibstat.bounds.residual_tables import LabelledRows, RowTable, SummaryTable, Table
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.weighted_sample import weighted_sample
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.base import Honest, Measure
-from calibstat.measures.kinds.kept import Kept
+from calibstat.measures.kinds.cache import Cache
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS, BinaryPopulation
 from calibstat.resampling.one_pass import OnePass
 
@@ -34,7 +34,7 @@ class NotOfResiduals(ValueError):
     """A measure that is not known as a function of the residuals, with the reason."""
 
 
-_cells_of_classes = Kept()
+_cells_of_classes = Cache()
 
 
 class Statistic(Measure, ABC):
@@ -251,14 +251,16 @@ class Seminorm(Statistic):
         """
         return None
 
-    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest upper bound of the sum of weight times residual for any fixed weights, times n.
 
         The default needs no more than weights in [-1, 1]: it adds the largest reach that any of them has.
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        return moments.n * float(self.norm(value, moments.total / moments.n)) + float(score.reach(*moments.largest()))
+        return moments.n * float(self.norm(value, moments.total / moments.n)) + float(
+            tail_bound.reach(*moments.largest())
+        )
 
     @property
     def is_weak(self) -> bool:

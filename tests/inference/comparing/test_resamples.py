@@ -10,7 +10,7 @@ from calibstat.bounds import residual_tables
 from calibstat.bounds.residual_tables import ClassTable
 from calibstat.inference.comparing import resamples
 from calibstat.inference.comparing.resamples import CountsOfResamples, SumsOfResamples
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 
 NUMBERS = np.random.default_rng(4).normal(size=(2, DRAWS.n))
 FORMS = {
@@ -47,7 +47,7 @@ def test_all_tables_have_the_same_draws(tables):
 
 
 def test_one_table_is_drawn_alike(tables):
-    alone = tables[0].resampled(np.copy, DRAWS, Stage.COMPARE)
+    alone = tables[0].resampled(np.copy, DRAWS, Stream.COMPARE)
     assert np.array_equal(alone, resampled(tables)[0][0])
 
 

@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 import calibstat as cs
 from calibstat.inference.comparing import resamples
-from calibstat.resampling import Stage, row_sums
+from calibstat.resampling import Stream, row_sums
 
 SEMINORMS = [o for o in IN_CLUSTERS if o[0] not in ("brier", "log_loss")]
 STEPS = {"ece": 1, "ks": 2, "kernel_ce": 2, "kuiper": 3, "smooth_ce": 3}
@@ -165,8 +165,8 @@ def test_samples_of_different_rows(measure, options):
     one, other = ([part[np.lexsort((v, u))] for part in (u, v)] for u, v in ((y[:50], p[:50]), (y[50:], q[50:])))
     arguments = {"measure": measure, "n_resamples": 79, "rng": 2, **options}
     found = cs.compare({"one": tuple(one), "two": tuple(other)}, **arguments)
-    first = Slow.of(measure, options, *one, list(drawn_rows(50, 79, 2, Stage.COMPARE)))
-    second = Slow.of(measure, options, *other, list(drawn_rows(40, 79, 2, Stage.COMPARE + 1)))
+    first = Slow.of(measure, options, *one, list(drawn_rows(50, 79, 2, Stream.COMPARE)))
+    second = Slow.of(measure, options, *other, list(drawn_rows(40, 79, 2, Stream.COMPARE + 1)))
     for end, (a, b) in ((found.high[0], (first, second)), (-found.low[0], (second, first))):
         assert end == pytest.approx(slow_high(a, b, 0.025).max(), rel=0.03)
 
@@ -192,7 +192,7 @@ def test_a_witness_of_the_data_alone_would_find_too_much(monkeypatch):
     """
     from scipy.stats import binom
 
-    from calibstat.bounds.score_bound import ScoreBound
+    from calibstat.bounds.tail_bound import TailBound
 
     def rejections(count):
         for seed in range(count):
@@ -201,7 +201,7 @@ def test_a_witness_of_the_data_alone_would_find_too_much(monkeypatch):
             yield cs.compare(y, models, measure="ks", n_resamples=79, rng=seed).pvalue[0] <= 0.05
 
     assert sum(rejections(120)) <= binom.isf(1e-5, 120, 0.05)
-    monkeypatch.setattr(ScoreBound, "skewness", lambda self, variance, third: 0 * variance)
+    monkeypatch.setattr(TailBound, "skewness", lambda self, variance, third: 0 * variance)
     assert more_than(binom.isf(1e-5, 120, 0.05), rejections(120))
 
 
@@ -227,9 +227,9 @@ def rows_drawn(monkeypatch):
     """How many rows each call draws."""
     found = []
 
-    def draw(key, stage, first, counts, draw=row_sums._draw):
+    def draw(key, stream, first, counts, draw=row_sums._draw):
         found.append(counts.size)
-        draw(key, stage, first, counts)
+        draw(key, stream, first, counts)
 
     monkeypatch.setattr(row_sums, "_draw", draw)
     return found

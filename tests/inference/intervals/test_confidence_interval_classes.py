@@ -14,7 +14,7 @@ from calibstat.data import lenses
 from calibstat.generators import dirichlet
 from calibstat.inference.problems.resample import resample
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.resampling import Draws, Pairs, Stage
+from calibstat.resampling import Draws, Pairs, Stream
 
 from_rows = cs.Predictions.from_rows
 CASES = {
@@ -97,7 +97,7 @@ def transcription(name, predictions, alpha, n_resamples, rng):
         np.add.at(moved, (place[rows, :, 0], place[rows, :, 1]), residual / n)
         return (error(theta + kappa * (moved - theta), what) - estimate) / kappa
 
-    steps = resampling.draw(predictions, Pairs(), statistic, Draws.of(rng, n_resamples), Stage.ROWS)
+    steps = resampling.draw(predictions, Pairs(), statistic, Draws.of(rng, n_resamples), Stream.ROWS)
     rank = (1 - alpha / 2) * (n_resamples + 1)  # a whole number here, of the draw that one more exceeds at alpha / 2
     assert rank == int(rank)
     z = stats.norm.isf(alpha / 2)
@@ -311,7 +311,7 @@ def test_percentiles_of_all_classes(measure, options, lens):
     label, prob = example(60, 4, temperature=1.4)
     bound = find_measure(measure, options)
     predictions = resampling.in_order(from_rows(label, prob))
-    drawn = resample(bound, predictions, Pairs(), Draws.of(8, 49), Stage.ROWS)
+    drawn = resample(bound, predictions, Pairs(), Draws.of(8, 49), Stream.ROWS)
     how = OVER_CLASSES[lens]
     together = drawn.mean(axis=1) if how == "mean" else drawn.max(axis=1)
     given = {"measure": measure, "lens": lens, "n_resamples": 49, "rng": 8, **options}

@@ -9,16 +9,16 @@ from scipy.special import ndtr
 import calibstat as cs
 from calibstat.inference.p_values import largest_p_value, p_value
 from calibstat.inference.problems.calibrated_clusters import fewest_events
-from calibstat.resampling import Draws, Stage, key_of
+from calibstat.resampling import Draws, Stream, key_of
 from calibstat.resampling.row_sums import signs
-from calibstat.resampling.streams import stream, word
+from calibstat.resampling.streams import first_state, word
 
 FALSE_ALARM = 1e-4  # of each statistical check
 
 
-def drawn_units(key, stage, replicate, units):
+def drawn_units(key, stream, replicate, units):
     """Which clusters a replicate draws: by each word two, its lower half times their number, then its upper one."""
-    start = np.uint64(stream(key, stage, replicate))
+    start = np.uint64(first_state(key, stream, replicate))
     words = [int(word(start, i)) for i in range((units + 1) // 2)]
     return [half * units >> 32 for w in words for half in (w & (2**32 - 1), w >> 32)][:units]
 
@@ -46,7 +46,7 @@ def test_percentiles_are_those_of_drawn_clusters():
     unit = numbered(y, p, unit)
     values = []
     for r in range(50):
-        rows = np.concatenate([np.flatnonzero(unit == u) for u in drawn_units(key_of(7), Stage.ROWS, r, 40)])
+        rows = np.concatenate([np.flatnonzero(unit == u) for u in drawn_units(key_of(7), Stream.ROWS, r, 40)])
         values.append(cs.estimate(y[rows], p[rows], measure="ks"))
     settings = {"measure": "ks", "n_resamples": 50, "rng": 7, "method": "percentile"}
     found = cs.confidence_interval(y, p, cluster=names, **settings)
@@ -55,7 +55,7 @@ def test_percentiles_are_those_of_drawn_clusters():
 
 def percentiles(estimate, unit):
     """The percentiles of an estimate of rows over 20 draws of whole clusters, slowly."""
-    drawn = [drawn_units(key_of(7), Stage.ROWS, r, unit.max() + 1) for r in range(20)]
+    drawn = [drawn_units(key_of(7), Stream.ROWS, r, unit.max() + 1) for r in range(20)]
     values = [estimate(np.concatenate([np.flatnonzero(unit == u) for u in units])) for units in drawn]
     return np.quantile(values, [0.025, 0.975])
 
@@ -125,7 +125,7 @@ def test_the_low_end_is_zero_where_signs_do_not_reject():
         unit = numbered(y, p, unit)
         drawn = []
         for r in range(199):
-            sign = 2.0 * signs(key_of(seed), Stage.SIGNS, r, 40) - 1
+            sign = 2.0 * signs(key_of(seed), Stream.SIGNS, r, 40) - 1
             residual = np.bincount(place, (y - p) * sign[unit]) / y.size
             drawn.append(np.sqrt(residual @ np.exp(-np.abs(value[:, None] - value)) @ residual))
         above = (1 + np.count_nonzero(np.array(drawn) >= found.estimate)) / 200

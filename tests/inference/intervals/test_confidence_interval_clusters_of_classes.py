@@ -99,7 +99,7 @@ def test_why_the_mean_of_ece_is_refused():
     problem = pose(y, p, "ece", {}, lens="class_wise_mean", cluster=cluster)
     clustered = problem.in_clusters(cluster)
     moments = clustered.table.moments
-    at_once = moments.absolute_sum_bound(moments.score(0.025).times(2.0)) / 3 / 600  # a row adds at most 2
+    at_once = moments.absolute_sum_bound(moments.tail_bound(0.025).times(2.0)) / 3 / 600  # a row adds at most 2
     independent = cs.confidence_interval(y, p, measure="ece", **MEAN, **DRAWN).high
     assert min(clustered.interval.high(0.025), at_once) > 1.5 * independent
     largest = cs.confidence_interval(y, p, measure="ece", cluster=cluster, **MAX, **DRAWN).high

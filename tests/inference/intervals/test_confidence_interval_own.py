@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws
@@ -55,8 +55,8 @@ def bound_of_sum(weights, given, tail=0.025):
     by_unit = np.array([part[unit == g].sum() for g in np.unique(unit)])
     size = np.array([w[unit == g].sum() for g in np.unique(unit)])
     centred = by_unit - size * by_unit.sum() / w.sum()
-    score = ScoreBound.of_units(size, tail)
-    return (by_unit.sum() + score.z * np.sqrt((centred**2).sum())) / w.sum()
+    tail_bound = TailBound.of_units(size, tail)
+    return (by_unit.sum() + tail_bound.z * np.sqrt((centred**2).sum())) / w.sum()
 
 
 @pytest.mark.parametrize("given", KINDS, ids=IDS)

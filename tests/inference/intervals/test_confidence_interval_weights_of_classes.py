@@ -83,8 +83,8 @@ def test_moments_of_one_class_are_of_its_rows():
         found = table.moments.of_cells(cells)
         assert np.array(found.powers) == pytest.approx(np.array(expected.powers))
         assert found.largest_square == pytest.approx(expected.largest_square)
-        score = expected.score(0.025)
-        assert found.absolute_sum_bound(score) == pytest.approx(expected.absolute_sum_bound(score))
+        tail_bound = expected.tail_bound(0.025)
+        assert found.absolute_sum_bound(tail_bound) == pytest.approx(expected.absolute_sum_bound(tail_bound))
 
 
 def test_moments_of_a_summary_with_weights_are_of_its_rows():

@@ -10,7 +10,7 @@ from row_examples import KEY, drawn_units, labels_of, signs_of
 import calibstat as cs
 from calibstat.bounds.residual_tables import LabelledRows, RowTable
 from calibstat.inference.problems.calibrated_clusters import independent_labels, null_draws
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 
 N = 30
 DRAWS = Draws(KEY, 8)
@@ -52,20 +52,20 @@ def test_resamples(table):
     drawn, weight = table.resampled(np.copy, DRAWS), weight_of(table)
     for r in range(DRAWS.n):
         times = np.zeros(N)
-        for unit in drawn_units(r, table.units.max() + 1, Stage.ROWS):
+        for unit in drawn_units(r, table.units.max() + 1, Stream.ROWS):
             times[table.units == unit] += 1
         theta = summed(table, times * weight * table.residual) / (times @ weight)
         assert drawn[r] == pytest.approx(theta, abs=1e-12)
 
 
 def test_other_stages_draw_other_rows(table):
-    assert not np.array_equal(table.resampled(np.copy, DRAWS), table.resampled(np.copy, DRAWS, Stage.COMPARE))
+    assert not np.array_equal(table.resampled(np.copy, DRAWS), table.resampled(np.copy, DRAWS, Stream.COMPARE))
 
 
 def test_relabelled_rows_are_independent(table):
     drawn, weight = independent_labels(table, np.copy, DRAWS), weight_of(table)
     for r in range(DRAWS.n):
-        label = labels_of(r, table.prediction, np.arange(N), Stage.LABELS)
+        label = labels_of(r, table.prediction, np.arange(N), Stream.LABELS)
         theta = summed(table, weight * (label - table.prediction)) / weight.sum()
         assert drawn[r] == pytest.approx(theta, abs=1e-12)
 
@@ -73,7 +73,7 @@ def test_relabelled_rows_are_independent(table):
 def test_signs_are_of_units(table):
     drawn, weight = table.signed(np.copy, DRAWS), weight_of(table)
     for r in range(DRAWS.n):
-        theta = summed(table, signs_of(r, table.units, Stage.SIGNS) * weight * table.residual) / weight.sum()
+        theta = summed(table, signs_of(r, table.units, Stream.SIGNS) * weight * table.residual) / weight.sum()
         assert drawn[r] == pytest.approx(theta, abs=1e-12)
 
 
@@ -113,13 +113,13 @@ def test_by_which_ways_calibrated_clusters_are_drawn(chance, unit, names):
     assert list(found) == names
     table = posed.table
     for r in range(5):
-        signs = signs_of(r, table.units, Stage.SIGNS)
+        signs = signs_of(r, table.units, Stream.SIGNS)
         signed = np.bincount(table.cell, signs * table.residual, table.cells) / unit.size
         assert found[NAMES[0]][r] == pytest.approx(posed.of(signed), abs=1e-12)
-        label = labels_of(r, table.prediction, np.arange(unit.size), Stage.LABELS)
+        label = labels_of(r, table.prediction, np.arange(unit.size), Stream.LABELS)
         alone = np.bincount(table.cell, label - table.prediction, table.cells) / unit.size
         assert found[NAMES[1]][r] == pytest.approx(posed.of(alone), abs=1e-12)
-        label = labels_of(r, table.prediction, table.units, Stage.SHARED)
+        label = labels_of(r, table.prediction, table.units, Stream.SHARED)
         shared = np.bincount(table.cell, label - table.prediction, table.cells) / unit.size
         if unit is EQUAL and len(names) == 3:
             assert found[NAMES[2]][r] == pytest.approx(posed.of(shared), abs=1e-12)

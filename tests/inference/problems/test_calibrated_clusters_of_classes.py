@@ -5,8 +5,8 @@ import pytest
 from row_examples import KEY
 
 import calibstat as cs
-from calibstat.bounds.joined_table import JoinedTable
 from calibstat.bounds.residual_tables import LabelledRows, RowTable
+from calibstat.bounds.tables_of_classes import TablesOfClasses
 from calibstat.inference.problems.calibrated_clusters import (
     FEW_EVENTS,
     SHARED,
@@ -15,8 +15,8 @@ from calibstat.inference.problems.calibrated_clusters import (
     null_draws,
     shared_labels,
 )
-from calibstat.resampling import Draws, Stage
-from calibstat.resampling.streams import stream, word
+from calibstat.resampling import Draws, Stream
+from calibstat.resampling.streams import first_state, word
 
 N = 24
 DRAWS = Draws(KEY, 8)
@@ -33,7 +33,7 @@ def table_of(weight=None, unit=UNIT):
         RowTable(CELLS[k], (k == LABEL) - PROB[:, k], PROB[:, k], cells=2, sample_weight=weight, unit=unit)
         for k in range(3)
     ]
-    return JoinedTable(parts)
+    return TablesOfClasses(parts)
 
 
 def class_of(uniform, prob):
@@ -50,11 +50,11 @@ def class_of(uniform, prob):
 @pytest.mark.parametrize("shared", [False, True])
 def test_classes_are_drawn_once_for_all_events(weight, shared):
     table, each = table_of(weight), np.ones(N) if weight is None else weight
-    stage, unit = (Stage.SHARED, UNIT) if shared else (Stage.LABELS, np.arange(N))
+    stream, unit = (Stream.SHARED, UNIT) if shared else (Stream.LABELS, np.arange(N))
     cells = np.concatenate(CELLS) + np.repeat([0, 2, 4], N)
     drawn = shared_labels(table, cells, 6, np.copy, DRAWS) if shared else independent_labels(table, np.copy, DRAWS)
     for r in range(DRAWS.n):
-        start = np.uint64(stream(KEY, stage, r))
+        start = np.uint64(first_state(KEY, stream, r))
         theta = np.zeros(6)
         for i in range(N):
             k = class_of((int(word(start, int(unit[i]))) >> 1) * 2.0**-63, PROB[i])
@@ -86,7 +86,7 @@ def test_two_classes_are_one_event():
     for outcome, prediction in ((1 - y, 1 - p), (y, p)):
         sample = cs.Sample.from_rows(outcome, prediction)
         tables.append(RowTable.of_rows(LabelledRows(outcome, prediction), sample, None, unit))
-    both = null_draws(JoinedTable(tables), lambda theta: np.abs(theta).sum(axis=-1) / 2, DRAWS)
+    both = null_draws(TablesOfClasses(tables), lambda theta: np.abs(theta).sum(axis=-1) / 2, DRAWS)
     one = null_draws(tables[1], lambda theta: np.abs(theta).sum(axis=-1), DRAWS)
     assert both.keys() == one.keys()
     assert both["signs of clusters"] == pytest.approx(one["signs of clusters"])

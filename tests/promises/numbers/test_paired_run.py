@@ -33,7 +33,7 @@ from calibstat.bounds.absolute_norms import AbsoluteSumInterval
 from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import SeparableMoments, Sums
 from calibstat.bounds.residual_tables import SummaryTable
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.inference import honest_ends, p_values
 
 MORE = 1 + 1e-15
@@ -81,7 +81,7 @@ FAULTS = {  # what is changed by 1e-15: its owner, its name, and how
     "witness": (cs.MEASURES["kernel_ce"], "witness", whole),
     "variance": (SeparableMoments, "of", part(1)),
     "third moment": (SeparableMoments, "of", part(2)),
-    "score bound": (ScoreBound, "reach", whole),
+    "score bound": (TailBound, "reach", whole),
     "norm of resamples": (SummaryTable, "moved", whole),
     "theta of draws": (AbsoluteSumInterval, "directional", argument),
     "median if calibrated": (honest_ends, "quantiles", whole),

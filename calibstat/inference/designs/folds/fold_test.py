@@ -23,7 +23,7 @@ from calibstat.inference.p_values import Compared, p_value
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.base import Measure
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 from calibstat.result import read_only
 
 OF_FOLDS = Null(
@@ -63,7 +63,7 @@ class FoldPValues:
         """Test all rows, and the rows of each fold."""
         of_folds = []
         for k, (part, unit) in enumerate(folded.parts(), start=1):
-            of_part = draws.part(k * draws.n, (k + 1) * draws.n, Stage.LABELS)
+            of_part = draws.part(k * draws.n, (k + 1) * draws.n, Stream.LABELS)
             of_folds.append(_compared(part, unit, of_part).pvalue)
         rows = _compared(folded.problem, folded.unit, draws)
         return cls(rows.statistic, rows.null, np.array(of_folds))

@@ -9,7 +9,7 @@ from calibstat.digits import writer
 from calibstat.inference.designs.judged.guess import GROUPS, groups_of
 from calibstat.inference.designs.judged.judged_in_order import JudgedRows
 from calibstat.inference.p_values import p_value
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 
 UNLIKELY = 0.01
 PERMUTATIONS = 999
@@ -58,7 +58,7 @@ def _by_chances(chance: np.ndarray, column: np.ndarray, draws: Draws) -> np.ndar
     """
     weight, prob = np.append(column, 1 - column.sum()), np.append(chance, 0.0)
     cell, unit = np.zeros(prob.size, np.int64), np.arange(prob.size)
-    return resampling.sums_of_row_labels(cell, prob, 1, unit, weight, lambda theta: theta[0], draws, Stage.DESIGN)
+    return resampling.sums_of_row_labels(cell, prob, 1, unit, weight, lambda theta: theta[0], draws, Stream.DESIGN)
 
 
 def _whole_clusters(rows: JudgedRows) -> bool:

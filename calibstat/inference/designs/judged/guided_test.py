@@ -21,7 +21,7 @@ from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.rows_of_results import LabelledRows
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.base import Measure
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 from calibstat.result import read_only
 
 DIRECTION, NOISE = "direction", "noise"
@@ -154,8 +154,8 @@ def by_direction(rows: JudgedRows, problem: BinaryProblem, draws: Draws) -> Foun
         return np.stack([norm.value(in_cells), abs(float(along @ theta))])
 
     observed = statistics(np.bincount(at, y - p) / y.size)
-    unit, stage = np.arange(p.size), Stage.LABELS
-    null = resampling.sums_of_row_labels(at, p, sample.value.size, unit, None, statistics, draws, stage)
+    unit, stream = np.arange(p.size), Stream.LABELS
+    null = resampling.sums_of_row_labels(at, p, sample.value.size, unit, None, statistics, draws, stream)
     pvalue, single = smaller_rank(observed, null)
     hypothesis = replace(EVENT_NULL, exact=True)
     return Found(float(observed[0]), null[:, 0].copy(), pvalue, single[0], single[1], hypothesis)

@@ -28,7 +28,7 @@ from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.rows_of_results import LabelledRows, Rows
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.mean_loss import MeanLoss
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class JudgedModels(SeveralModels):
         if problems[0].is_mean:
             return ByRectifiedLosses.of(problems, self.rows)
         models = [_on_all_rows(*each) for each in zip(problems, self.rows, strict=True)]
-        return ByDraws(resampled_together(models, compared.draws, Stage.COMPARE), compared.draws)
+        return ByDraws(resampled_together(models, compared.draws, Stream.COMPARE), compared.draws)
 
     def described(self, compared: ComparedModels, n: tuple[int, ...], how: HowToCompare) -> Rows:
         draws = compared.draws

@@ -13,7 +13,7 @@ from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.norms import Norm
 from calibstat.bounds.rectified_table import RectifiedTable, blocks
 from calibstat.bounds.residual_tables import RowTable
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tail_bound import TailBound
 from calibstat.data.sample import sample_of_rows
 from calibstat.inference.designs.judged.guess import FEWEST_EVENTS, fewest_events
 from calibstat.inference.designs.judged.judged_in_order import JudgedRows
@@ -23,7 +23,7 @@ from calibstat.inference.problems.calibrated_clusters import INDEPENDENT, SHARED
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
-from calibstat.resampling import Draws, Stage
+from calibstat.resampling import Draws, Stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class RectifiedRows:
 
         Statement and argument: docs/proofs.md, section 16.
         """
-        return self._relabelled(draws, self.rows.guess.calibrated, np.arange(self.rows.labels), Stage.LABELS)
+        return self._relabelled(draws, self.rows.guess.calibrated, np.arange(self.rows.labels), Stream.LABELS)
 
     def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Return the norm if calibrated by each way to draw it: of clusters the largest p-value counts."""
@@ -111,7 +111,7 @@ class RectifiedRows:
         rows = self.rows
         if fewest_events(rows.outcome, rows.prediction, rows.labelled, unit) < FEWEST_EVENTS:
             shared = np.unique(unit[rows.labelled], return_inverse=True)[1]
-            null[SHARED] = self._relabelled(draws, rows.prediction, shared, Stage.SHARED)
+            null[SHARED] = self._relabelled(draws, rows.prediction, shared, Stream.SHARED)
         return null
 
     def draw_pairs(self, draws: Draws) -> np.ndarray:
@@ -126,7 +126,7 @@ class RectifiedRows:
         norm = self.interval.norm
         return np.asarray(norm.value(theta) if norm.one_pass is None else norm.one_pass.of(theta))
 
-    def _relabelled(self, draws: Draws, chance: np.ndarray, unit: np.ndarray, stage: int) -> np.ndarray:
+    def _relabelled(self, draws: Draws, chance: np.ndarray, unit: np.ndarray, stream: int) -> np.ndarray:
         """Draw labels of labelled rows with these chances, alike in a unit, and signs of what the judge adds."""
         rows, chosen = self.rows, self.rows.labelled
         added, weight = rows.rho * (chance - rows.prediction), rows.scale[chosen]
@@ -135,18 +135,18 @@ class RectifiedRows:
         def of_block(first: int, last: int) -> np.ndarray:
             part = partial(draws.part, first, last)
             labels = resampling.sums_of_row_labels(
-                self.cell[chosen], chance[chosen], self.cells, unit, weight, lambda theta: theta, part(stage), stage
+                self.cell[chosen], chance[chosen], self.cells, unit, weight, lambda theta: theta, part(stream), stream
             )
             theta = labels * (weight.sum() / rows.labels)
             if columns:
-                theta += self._signs(columns, part(Stage.GUESSES)) / rows.labels
+                theta += self._signs(columns, part(Stream.GUESSES)) / rows.labels
             return self._norms(theta)
 
         return np.concatenate([of_block(*block) for block in blocks(draws.n, self.cells)])
 
     def _signs(self, columns: list[tuple[np.ndarray, np.ndarray]], draws: Draws) -> np.ndarray:
         units = self.rows.units
-        return resampling.sums_of_signs(columns, self.cells, units, lambda sums: sums, draws, Stage.GUESSES)
+        return resampling.sums_of_signs(columns, self.cells, units, lambda sums: sums, draws, Stream.GUESSES)
 
 
 def norm_over_all_rows(problem: BinaryProblem, rows: JudgedRows) -> tuple[Statistic, Norm, np.ndarray, int]:
@@ -173,18 +173,18 @@ def rectified_table(rows: JudgedRows, cell: np.ndarray, cells: int) -> Rectified
     }
     if rows.unit is None and rows.chance is None:
         parts = (RowTable(cell[part], x[part], rows.prediction[part], cells) for part in (chosen, ~chosen))
-        return RectifiedTable(tuple(parts), bound=ScoreBound.of_rows, **of_cells)
+        return RectifiedTable(tuple(parts), bound=TailBound.of_rows, **of_cells)
     weight = np.full(rows.n, rho)  # so that a cluster is expected to hold its share of all rows
     whole = RowTable(cell, x / rho, rows.prediction, cells, weight, rows.unit)
     if rows.unit is None:
         largest = np.maximum(rows.scale, rho)
 
-        def of_chances(tail: float) -> ScoreBound:
-            return ScoreBound.of_units(rows.scale[chosen], tail, hides=rows.scale)
+        def of_chances(tail: float) -> TailBound:
+            return TailBound.of_units(rows.scale[chosen], tail, hides=rows.scale)
 
         return RectifiedTable((whole,), bound=of_chances, largest=largest, **of_cells)
     most = np.bincount(rows.unit, np.where(chosen, 1.0, rho))[np.unique(rows.unit[chosen])]
-    return RectifiedTable((whole,), bound=lambda tail: ScoreBound.of_units(most, tail), **of_cells)
+    return RectifiedTable((whole,), bound=lambda tail: TailBound.of_units(most, tail), **of_cells)
 
 
 def need_norm(problem: BinaryProblem, others: str = "") -> None:

@@ -12,7 +12,7 @@ from calibstat.inference.designs.folds.fold_interval import FoldEnds, noise_with
 from calibstat.inference.designs.folds.folded_problem import folded_problems
 from calibstat.inference.honest_ends import TooFewEvents
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.resampling import Draws, Stage, sums_of_fold_signs
+from calibstat.resampling import Draws, Stream, sums_of_fold_signs
 from calibstat.resampling.row_sums import signs
 
 Y, P = cs.generators.shift(0.4).sample(150, rng=1)
@@ -44,7 +44,7 @@ def test_both_ends_are_plain_numpy(measure):
     y, p, fold = Y[order], P[order], FOLD[order]
     key, n, noise = Draws.of(1, 999).key, 150, []
     for r in range(999):
-        sign = 2.0 * signs(key, Stage.FOLD_SIGNS, r, n) - 1
+        sign = 2.0 * signs(key, Stream.FOLD_SIGNS, r, n) - 1
         for k in range(5):
             m = np.count_nonzero(fold == k)
             sign[fold == k] = (sign[fold == k] - sign[fold == k].mean()) * np.sqrt(m / (m - 1))

@@ -17,7 +17,7 @@ _LINE_SLOPES = 2.0 ** (np.arange(17) / 4)  # of lines, as multiples of the tange
 
 
 @dataclass(frozen=True)
-class ScoreBound:
+class TailBound:
     """The bound of a sum of independent parts, from its variance and its third moment: a score interval.
 
     The variance may grow by `rate` for every unit by which the true sum lies above the observed one. Without an event
@@ -142,17 +142,17 @@ class Allowance:
     skewness: float
 
     @classmethod
-    def of(cls, score: ScoreBound, variance: float, third: float, n: float) -> Self:
+    def of(cls, tail_bound: TailBound, variance: float, third: float, n: float) -> Self:
         """Return it for a sum over n rows with this variance and third moment."""
-        normal = score.z * float(np.sqrt(max(variance, 0.0)))
-        return cls(normal / n, float(score.skewness(variance, -third)) / n)
+        normal = tail_bound.z * float(np.sqrt(max(variance, 0.0)))
+        return cls(normal / n, float(tail_bound.skewness(variance, -third)) / n)
 
     @classmethod
     def of_rows(cls, row: np.ndarray, largest: float, tail: float) -> Self:
         """Return it for the sum of what rows add, each at most `largest`."""
         centred = row - row.mean()
-        score = ScoreBound.of_rows(tail).times(largest)
-        return cls.of(score, float((centred**2).sum()), float((centred**3).sum()), row.size)
+        tail_bound = TailBound.of_rows(tail).times(largest)
+        return cls.of(tail_bound, float((centred**2).sum()), float((centred**3).sum()), row.size)
 
     def extend(self, reach: float) -> float:
         """Return how far the low end lies below the estimate, where resamples say `reach`."""

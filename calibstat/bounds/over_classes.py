@@ -11,13 +11,13 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.intervals import CLASSES_STEP, ComparableInterval, SeminormInterval
-from calibstat.bounds.joined_table import JoinedTable
 from calibstat.bounds.residual_tables import LabelledRows, RowTable, SummaryTable
-from calibstat.bounds.score_bound import Allowance, ScoreBound
+from calibstat.bounds.tables_of_classes import TablesOfClasses
+from calibstat.bounds.tail_bound import Allowance, TailBound
 from calibstat.bounds.unit_sums import TOP_SHARE
 from calibstat.data.predictions import Predictions
 from calibstat.in_order import first_largest
-from calibstat.resampling import Draws, Pairs, Stage
+from calibstat.resampling import Draws, Pairs, Stream
 
 
 class Reduction(NamedTuple):
@@ -45,7 +45,7 @@ REDUCERS = {
 
 
 @dataclass(frozen=True, eq=False)
-class ReducedInterval(ComparableInterval):
+class OverClasses(ComparableInterval):
     """The mean or the maximum over classes, of the sums of one class after another."""
 
     step = CLASSES_STEP
@@ -64,7 +64,7 @@ class ReducedInterval(ComparableInterval):
         return self.reduce.of(self._values(theta))
 
     def resampled(self, draws: Draws) -> np.ndarray:
-        joined = JoinedTable([cast("RowTable", part.table) for part in self.parts])
+        joined = TablesOfClasses([cast("RowTable", part.table) for part in self.parts])
         return joined.resampled(self.directional, draws)
 
     def witness(self, theta: np.ndarray) -> np.ndarray | None:
@@ -75,8 +75,8 @@ class ReducedInterval(ComparableInterval):
         of_classes = self.reduce.weights(np.array(self._values(theta)))
         return np.concatenate([share * weight for share, weight in zip(of_classes, known, strict=True)])
 
-    def score(self, tail: float) -> ScoreBound:
-        return self.parts[0].score(tail).times(self.reduce.largest(len(self.parts)))
+    def tail_bound(self, tail: float) -> TailBound:
+        return self.parts[0].tail_bound(tail).times(self.reduce.largest(len(self.parts)))
 
     def below(self, tail: float) -> Allowance:
         below = [part.below(tail) for part in self.parts]
@@ -102,7 +102,7 @@ class ReducedInterval(ComparableInterval):
 
 
 @dataclass(frozen=True, eq=False)
-class OneByOneInterval(ReducedInterval):
+class OneByOneInterval(OverClasses):
     """The same, where the rows of resamples, which may have a weight, are summed one class at a time."""
 
     predictions: Predictions
@@ -130,7 +130,7 @@ class OneByOneInterval(ReducedInterval):
         def of_resample(rows: np.ndarray, label: np.ndarray) -> float:
             return self.directional(self.sums(k, rows, label) for k in range(self.predictions.n_classes))
 
-        return resampling.draw(self.predictions, Pairs(), of_resample, draws, Stage.ROWS)
+        return resampling.draw(self.predictions, Pairs(), of_resample, draws, Stream.ROWS)
 
     def sums(self, k: int, rows: np.ndarray, label: np.ndarray) -> np.ndarray:
         """Return the sums of class k over these rows, with the label that each has."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-class Kept:
+class Cache:
     """The last thing that was made of an array, kept as long as the array is: observed and drawn labels share it."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from calibstat.resampling import Column, Draws
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedTable(TableOfRows):
+class TablesOfClasses(TableOfRows):
     """The cells of one table after the cells of another; all have the same rows, weights and clusters."""
 
     tables: Sequence[RowTable]
@@ -57,7 +57,7 @@ class JoinedTable(TableOfRows):
         return self.tables
 
     def relabelled(
-        self, cell: np.ndarray, cells: int, unit: np.ndarray, of: OfTheta, draws: Draws, stage: int
+        self, cell: np.ndarray, cells: int, unit: np.ndarray, of: OfTheta, draws: Draws, stream: int
     ) -> np.ndarray:
         """Return the same as of a `RowTable`: labels are classes, which are drawn once for all of them.
 
@@ -68,12 +68,12 @@ class JoinedTable(TableOfRows):
         rarest_first = np.argsort(prob.sum(axis=0), kind="stable")
         cell = cell.reshape(prob.shape[1], -1)[rarest_first]
         prob = np.ascontiguousarray(prob[:, rarest_first])
-        return resampling.sums_of_class_labels(cell.T, prob, cells, unit, self.sample_weight, of, draws, stage)
+        return resampling.sums_of_class_labels(cell.T, prob, cells, unit, self.sample_weight, of, draws, stream)
 
     @property
-    def residuals(self) -> JoinedTable:
+    def residuals(self) -> TablesOfClasses:
         """The residuals of the same rows."""
-        return JoinedTable([table.residuals for table in self.tables])
+        return TablesOfClasses([table.residuals for table in self.tables])
 
     def of_residuals(self, theta: np.ndarray) -> np.ndarray:
         """Return the sums in cells, given the sums of any residuals and the predictions, over the last axis."""
@@ -87,4 +87,4 @@ class JoinedTable(TableOfRows):
         return np.concatenate([table.theta for table in self.tables])
 
 
-TableOfEvents = RowTable | JoinedTable  # whose labels can be drawn
+TableOfEvents = RowTable | TablesOfClasses  # whose labels can be drawn

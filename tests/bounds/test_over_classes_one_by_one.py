@@ -5,7 +5,7 @@ import pytest
 from class_draws import KEY, example, slow_draw
 
 from calibstat.measures import KS, DecisionLoss
-from calibstat.resampling import Draws, Pairs, Stage
+from calibstat.resampling import Draws, Pairs, Stream
 
 N, DRAWS = 40, Draws(KEY, 8)
 PREDICTIONS = example(N, 3, digits=1)
@@ -28,7 +28,7 @@ def test_each_class_at_its_distinct_predictions(measure, sums, weight):
     interval = measure.interval_over_classes(PREDICTIONS, "mean", weight)
     found, each = interval.resampled(DRAWS), np.ones(N) if weight is None else weight
     for r in range(DRAWS.n):
-        rows, label = slow_draw(PREDICTIONS, Pairs(), r, Stage.ROWS)
+        rows, label = slow_draw(PREDICTIONS, Pairs(), r, Stream.ROWS)
         expected = []
         for k in range(3):
             expected.append(sums(k, np.unique(PREDICTIONS.prob[:, k]), rows, label, each[rows]) / each[rows].sum())

@@ -2,7 +2,7 @@
 
 import math
 
-from calibstat.study.kept_rows import kept
+from calibstat.study.stored_rows import kept
 
 
 def test_rows_are_made_once_and_come_back_as_they_were(tmp_path):

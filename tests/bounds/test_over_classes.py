@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.bounds.reduced_interval import REDUCERS, OneByOneInterval, ReducedInterval
+from calibstat.bounds.over_classes import REDUCERS, OneByOneInterval, OverClasses
 from calibstat.measures import ECE, KS, KernelCE
 
 Y, P = cs.generators.dirichlet((0.5, 1, 2), temperature=1.5).sample(120, rng=1)
@@ -15,7 +15,7 @@ MEASURES = [KS(), KernelCE(), ECE(n_bins=4)]
 
 def intervals(measure, reduce):
     parts = [measure.interval(sample) for sample in SAMPLES]
-    return ReducedInterval(parts, REDUCERS[reduce]), OneByOneInterval.of(parts, reduce, PREDICTIONS, None)
+    return OverClasses(parts, REDUCERS[reduce]), OneByOneInterval.of(parts, reduce, PREDICTIONS, None)
 
 
 @pytest.mark.parametrize("reduce", ["mean", "max"])
@@ -45,6 +45,6 @@ def test_one_by_one_is_the_same_bootstrap(measure, reduce):
 
 def test_what_a_row_may_add():
     """The residuals of a row add up to at most 2 in size, and the mean divides them by the number of classes."""
-    mean, largest = (intervals(KS(), reduce)[0].score(0.025) for reduce in ("mean", "max"))
+    mean, largest = (intervals(KS(), reduce)[0].tail_bound(0.025) for reduce in ("mean", "max"))
     assert (mean.largest, largest.largest) == (pytest.approx(2 / 3), 1.0)
     assert mean.z == largest.z

@@ -5,8 +5,8 @@ import pytest
 
 from calibstat.bounds.absolute_norms import SumOverCells
 from calibstat.bounds.intervals import SeminormInterval
-from calibstat.bounds.joined_table import JoinedTable
 from calibstat.bounds.residual_tables import RowTable
+from calibstat.bounds.tables_of_classes import TablesOfClasses
 
 CELLS = np.array([[0, 1, 1, 0, 2, 2], [1, 1, 0, 0, 0, 1]])
 RESIDUALS = np.array([[0.5, -0.5, 0.25, 0.75, -0.25, 0.5], [-0.5, 0.25, 0.5, -0.75, 0.25, 0.0]])
@@ -17,7 +17,7 @@ UNIT = np.array([0, 0, 1, 1, 2, 2])
 def table(weight=None, unit=None):
     zero = np.zeros(6)
     parts = zip(CELLS, RESIDUALS, (3, 2), strict=True)
-    return JoinedTable([RowTable(cell, residual, zero, cells, weight, unit) for cell, residual, cells in parts])
+    return TablesOfClasses([RowTable(cell, residual, zero, cells, weight, unit) for cell, residual, cells in parts])
 
 
 def test_sums_are_those_of_one_table_after_another():
