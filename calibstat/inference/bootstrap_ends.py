@@ -19,7 +19,7 @@ def bracket_interval(problem: Problem, alpha: float, draws: Draws) -> tuple[floa
     """
     bracket = problem.bracket()
     below, above = (
-        HonestEnds.of(replace(problem, measure=measure).canonical("confidence_interval"), draws)
+        HonestEnds.of(replace(problem, measure=measure).in_order("confidence_interval"), draws)
         for measure in (bracket.below, bracket.above)
     )
     return bracket.share * below.low(alpha), bracket.times * above.high(alpha) + bracket.width

@@ -92,5 +92,5 @@ def compare(
     """
     design = design_of_models(rows)
     how = design.how_to_compare(method, reference, adjust, confidence_level)
-    asked = design.asked(measure, options)
-    return design.compare(asked, how, Draws.of(rng, asked.draws(n_resamples), n_jobs))
+    found = design.found_measure(measure, options)
+    return design.compare(found, how, Draws.of(rng, found.draws(n_resamples), n_jobs))

@@ -101,7 +101,7 @@ def lows_above(name, runs):
         count = random.multinomial(n, share / share.sum())
         rows = count > 0
         sample = cs.Sample.from_counts(predicted[rows], count[rows], random.binomial(count, true)[rows])
-        interval = pose(sample, None, "ece", {"n_bins": bins}).canonical("confidence_interval").honest()
+        interval = pose(sample, None, "ece", {"n_bins": bins}).in_order("confidence_interval").honest()
         draws = Draws.of(run, 79)
         drawn = interval.resampled(draws)
         by_bias = upper_quantile(drawn[:, 0] + interval.missing_bias(drawn[:, 0]), 0.025)

@@ -29,7 +29,7 @@ def side_of(y_true, y_prob, limit, *, measure="ks", cluster=None, rng=None, **ro
     """Ask on which side of a limit the error of the population lies, at level .95."""
     data = cs.Data(y_true, y_prob, cluster=cluster, **rows)
     problem = problem_of(data, find_measure(measure, {}))
-    drawn = problem.canonical("side_of") if cluster is None else problem.in_clusters(data.cluster)
+    drawn = problem.in_order("side_of") if cluster is None else problem.in_clusters(data.cluster)
     draws = Draws.of(rng, 199)
     ends = HonestEnds.of(drawn, draws)
     pvalue, _ = largest_p_value(drawn.statistic(), drawn.null_draws(draws))

@@ -181,7 +181,7 @@ def kinds():
     clusters = pose(Y, P, "ece", {}).in_clusters(UNIT)
     posed = [sample, weights, pose(*CLASSES, "canonical_ce", {})]
     posed.append(pose(*CLASSES, "ece", {}, lens="class_wise_mean"))
-    return [each.canonical("confidence_interval") for each in posed] + [clusters]
+    return [each.in_order("confidence_interval") for each in posed] + [clusters]
 
 
 @pytest.mark.parametrize("drawn", kinds(), ids=lambda drawn: type(drawn).__name__)
@@ -275,7 +275,7 @@ def share_raised(n, replicates):
     before, after = np.empty((2, replicates))
     for seed in range(replicates):
         y, p = cs.generators.calibrated().sample(n, rng=seed)
-        ends = HonestEnds.of(pose(y, p, "ece", {}).canonical("confidence_interval"), Draws.of(seed, 999))
+        ends = HonestEnds.of(pose(y, p, "ece", {}).in_order("confidence_interval"), Draws.of(seed, 999))
         before[seed], after[seed] = ends.interval.high(0.025), ends.high(0.05)
     return np.mean(after > before), before.min(), after.min()
 

@@ -58,8 +58,8 @@ class Clustered(Independent):
     def described(self, n: int, weight: np.ndarray | None = None) -> Rows:
         return ClustersOfRows.of(n, self.units, weight)
 
-    def test(self, asked: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
-        problem = problem_of(self.data, asked)
+    def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
+        problem = problem_of(self.data, measure)
         return sign_flip_test(problem, self.units, draws, self.described(int(problem.n), problem.weight))
 
     def posed(self, problem: Problem, method: str) -> Posed:

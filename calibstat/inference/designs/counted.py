@@ -35,9 +35,9 @@ class Counted(SeveralModels):
     counted: CountedRows
     one_way = "expected method 'bootstrap' for counted rows, found {}, which draws rows; " + INSTEAD
 
-    def pose(self, asked: Measure, draws: Draws) -> ComparedModels:
+    def pose(self, measure: Measure, draws: Draws) -> ComparedModels:
         kinds = Models(self.counted.label, self.counted.value)
-        return ComparedModels(self.names, [*named(lambda data: posed(data, asked), kinds).values()], draws)
+        return ComparedModels(self.names, [*named(lambda data: posed(data, measure), kinds).values()], draws)
 
     def way(self, compared: ComparedModels, method: str) -> Way:
         first, n_cells = compared.first, self.counted.n_cells

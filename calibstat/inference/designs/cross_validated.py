@@ -45,8 +45,8 @@ class CrossValidated(Design):
         clusters = "" if self.unit is None else f" Rows are in {clusters_in_words(self.unit)}."
         return f"{rows}{clusters} They were predicted out of {folds_in_words(self.data.fold, len(self.data.repeats))}."
 
-    def test(self, asked: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
-        return cross_validated_test(self.data, asked, draws)
+    def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
+        return cross_validated_test(self.data, measure, draws)
 
-    def interval(self, asked: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
-        return cross_validated_interval(self.data, asked, method, confidence_level, draws)
+    def interval(self, measure: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
+        return cross_validated_interval(self.data, measure, method, confidence_level, draws)

@@ -75,11 +75,11 @@ class Design(ABC):
         return self.data.cluster
 
     @abstractmethod
-    def test(self, asked: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
+    def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         """Return the test of calibration by a measure."""
 
     @abstractmethod
-    def interval(self, asked: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
+    def interval(self, measure: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         """Return the interval of a measure."""
 
     def described(self, n: int, weight: np.ndarray | None = None) -> Rows:

@@ -66,18 +66,18 @@ class Independent(Design):
 
     def posed(self, problem: Problem, method: str) -> Posed:
         """Return what resamples of an interval are drawn from."""
-        return problem.canonical("confidence_interval")
+        return problem.in_order("confidence_interval")
 
     def sampled(self, problem: Problem) -> str:
         """Return what is independent, in words."""
         return "rows"
 
-    def test(self, asked: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
+    def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         if not is_among(how.resample, SCHEMES):
             raise ValueError(f"expected resample 'labels' or 'both', found {short(how.resample)}")
-        problem = problem_of(self.data, asked)
+        problem = problem_of(self.data, measure)
         check_stop(how.stop_after, draws.n)
-        model = null_model(how.null, self.data, asked, how.resample)
+        model = null_model(how.null, self.data, measure, how.resample)
         posed, scheme = model.in_order(problem)  # messages name rows of the problem as it was posed
         statistic, resampler = posed.statistic(), posed.resampler(scheme, Stream.LABELS)
         if how.stop_after is None:
@@ -89,8 +89,8 @@ class Independent(Design):
         told = OneTest(problem, model, self.described(int(posed.n)), how.stop_after)
         return told.result(posed, statistic, values, draws)
 
-    def interval(self, asked: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
-        problem = problem_of(self.data, asked)
+    def interval(self, measure: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
+        problem = problem_of(self.data, measure)
         need_method(problem, method)
         return self.interval_of(problem, method, confidence_level, draws)
 
@@ -101,7 +101,7 @@ class Independent(Design):
 
     def interval_of(self, problem: Problem, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         """Return the interval of a problem that these rows pose, by a method that it has."""
-        posed: Posed = problem.canonical("confidence_interval")
+        posed: Posed = problem.in_order("confidence_interval")
         estimate, unit, ends = posed.statistic(), self.unit, Ends(np.inf, np.inf)
         if problem.is_mean and np.isinf(estimate):
             unit = None  # what was observed once occurs in the population too: its mean is infinite

@@ -89,11 +89,11 @@ class Judged(Design):
         """Return whether labelled rows are like the others, and what no number shows."""
         return [*(line for each in intervals for line in each.note.splitlines()), cannot_be_seen()]
 
-    def test(self, asked: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
-        return guided_test(judged_rows(self.data), asked, method, draws)
+    def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
+        return guided_test(judged_rows(self.data), measure, method, draws)
 
-    def interval(self, asked: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
+    def interval(self, measure: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         rows = judged_rows(self.data)
-        problem = judged_problem(rows, asked)
+        problem = judged_problem(rows, measure)
         labels_only = replace(self.alone, data=rows.data).interval_of(problem, "honest", confidence_level, draws)
-        return rectified_interval(rows, asked, labels_only, confidence_level, draws)
+        return rectified_interval(rows, measure, labels_only, confidence_level, draws)

@@ -58,8 +58,8 @@ class PairedClusters(Paired):
         """Whether what the sample lacks are rows alone, and not whole clusters."""
         return self.first.unseen != UNSEEN[0]
 
-    def pose(self, asked: Measure, draws: Draws) -> ComparedModels:
-        return replace(super().pose(asked, draws), unit=self.units)
+    def pose(self, measure: Measure, draws: Draws) -> ComparedModels:
+        return replace(super().pose(measure, draws), unit=self.units)
 
     def way(self, compared: ComparedModels, method: str) -> Way:
         if self.rows_hide and (method == SWAP or not goes_by_squares(compared.first, compared.unit)):

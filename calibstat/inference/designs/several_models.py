@@ -92,25 +92,25 @@ class SeveralModels(ABC):
         own = method if method in self.methods else self.methods[0]
         return HowToCompare(own, pairs_of(self.names, reference), adjust, confidence_level)
 
-    def asked(self, measure: str | Measure | type[Measure] | None, options: Mapping[str, Any]) -> Measure:
+    def found_measure(self, measure: str | Measure | type[Measure] | None, options: Mapping[str, Any]) -> Measure:
         """Return the measure that is asked for, by default that of these rows with its options."""
         if measure is not None:
             return find_measure(measure, options)
         own = dict(self.default)
         return find_measure(own.pop("measure"), {**own, **options})
 
-    def compare(self, asked: Measure, how: HowToCompare, draws: Draws) -> Comparison:
+    def compare(self, measure: Measure, how: HowToCompare, draws: Draws) -> Comparison:
         """Return the comparison of the models by a measure."""
-        compared = self.pose(asked, draws)
+        compared = self.pose(measure, draws)
         differences = self.way(compared, how.method).differences(how.pairs, 1 - how.confidence_level)
-        measure, rows = compared.first.measure, self.described(compared, differences.n, how)
+        rows, used = self.described(compared, differences.n, how), compared.first.measure
         return Comparison(
-            **differences.fields(self.names, how.pairs, measure.bounds, how.adjust),
+            **differences.fields(self.names, how.pairs, used.bounds, how.adjust),
             method=how.method,
             paired=self.paired,
             confidence_level=how.confidence_level,
             null_hypothesis=self.null(compared, how.method, rows),
-            measure=measure.named,
+            measure=used.named,
             lens=compared.first.lens,
             n_resamples=draws.n,
             rows=rows,
@@ -119,9 +119,9 @@ class SeveralModels(ABC):
             effective_n=compared.first.view.effective_n,
         )
 
-    def pose(self, asked: Measure, draws: Draws) -> ComparedModels:
+    def pose(self, measure: Measure, draws: Draws) -> ComparedModels:
         """Pose the problem of each model; an error names the model."""
-        problems = [*named(lambda data: posed(data, asked), self.models).values()]
+        problems = [*named(lambda data: posed(data, measure), self.models).values()]
         return ComparedModels(self.names, problems, draws, paired=self.paired)
 
     def way(self, compared: ComparedModels, method: str) -> Way:
@@ -145,9 +145,9 @@ class SeveralModels(ABC):
         return False
 
 
-def posed(data: Data, asked: Measure) -> Problem:
+def posed(data: Data, measure: Measure) -> Problem:
     """Return the problem of a measure on the rows of a model; raise if they are a summary."""
-    problem = problem_of(data, asked)
+    problem = problem_of(data, measure)
     problem.view.check_rows()
     return problem
 

@@ -160,7 +160,7 @@ def detectable_effect(
     distinct predictions of one outcome, or 256 for the omnibus statistic, are taken in groups of close ones.
     """
     problem = one_number(rows, find_measure(measure, options))
-    problem = problem.canonical("detectable_effect") if rows.has_outcomes else problem
+    problem = problem.in_order("detectable_effect") if rows.has_outcomes else problem
     return effects(problem, families, power, level, n_resamples, n_datasets, rng, n_jobs)
 
 

@@ -40,10 +40,10 @@ def pose_predictions(
     return one_number(data_of_predictions(p, lens=lens), find_measure(measure, options))
 
 
-def one_number(rows: Data, asked: Measure) -> Problem:
+def one_number(rows: Data, measure: Measure) -> Problem:
     """Pose the problem of a measure; of a number for each class that of their mean."""
-    problem = problem_of(rows, asked)
-    return problem if problem.is_one_number else problem_of(rows.through(class_wise.mean), asked)
+    problem = problem_of(rows, measure)
+    return problem if problem.is_one_number else problem_of(rows.through(class_wise.mean), measure)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class FixedPredictions:
     @property
     def n(self) -> int:
         """Number of rows."""
-        return int(self.problem.canonical("power").n)  # raises for weights that are no counts
+        return int(self.problem.in_order("power").n)  # raises for weights that are no counts
 
     @cached_property
     def predicted(self) -> np.ndarray:
@@ -140,7 +140,7 @@ class MeasureTest(FixedTest):
     @cached_property
     def _of_samples(self) -> Problem:
         """The summary of the rows of a binary outcome; rows of classes stay in their order, as the truth has it."""
-        return self.problem if self.count is None else self.problem.canonical("power")
+        return self.problem if self.count is None else self.problem.in_order("power")
 
     @cached_property
     def _many(self) -> np.ndarray:

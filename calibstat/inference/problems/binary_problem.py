@@ -83,11 +83,11 @@ class BinaryProblem(Problem):
     def holds_cells(self, always: bool) -> bool:
         return self.measure.has_cells_of_data
 
-    def canonical(self, function: str) -> BinaryProblem:
+    def in_order(self, function: str) -> BinaryProblem:
         return replace(self, view=replace(self.view, rows=None, summary=self.view.counted(function)))
 
     def with_chances(self, chance: np.ndarray) -> tuple[BinaryProblem, GivenPredictions]:
-        summarised = self.canonical("calibration_test")
+        summarised = self.in_order("calibration_test")
         if chance.ndim == 1:
             return summarised, Labels(chance)
         p = self.view.float_rows()[1]
@@ -175,7 +175,7 @@ class BinaryProblem(Problem):
         if diagnosed is None:
             norm = super().compared_in_clusters(unit, draws)
             return self._by_residuals(unit, draws) if norm is None else norm
-        of_rows = Compared(self.statistic(), self.canonical("calibration_test").draw_labels(draws))
+        of_rows = Compared(self.statistic(), self.in_order("calibration_test").draw_labels(draws))
         cell, diagnostics = diagnosed
         if diagnostics.components is None:  # no outcome is uncertain
             return {INDEPENDENT: of_rows}

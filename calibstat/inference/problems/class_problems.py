@@ -89,7 +89,7 @@ class MulticlassProblem(ProblemOfClasses):
     def holds_cells(self, always: bool) -> bool:
         return always and self.measure.refits_cells
 
-    def canonical(self, function: str) -> MulticlassProblem:
+    def in_order(self, function: str) -> MulticlassProblem:
         if self.measure.depends_on_order:
             return self
         if self.weight is not None:
@@ -210,7 +210,7 @@ class ClassWiseProblem(ProblemOfClasses):
     def holds_cells(self, always: bool) -> bool:
         return self.measure.has_cells_of_data
 
-    def canonical(self, function: str) -> ClassWiseProblem:
+    def in_order(self, function: str) -> ClassWiseProblem:
         return self.with_unit(None)
 
     def with_chances(self, chance: np.ndarray) -> tuple[ClassWiseProblem, GivenPredictions]:

@@ -30,14 +30,16 @@ FEW_ROWS = "too small a p-value is likely where bins hold few rows"
 NO_MAP = "expected no {} with null=, found one: {}"
 
 
-def problem_of(data: Data, asked: Measure) -> Problem:
+def problem_of(data: Data, measure: Measure) -> Problem:
     """Pose the problem of a measure and of the kind of data that the lens shows."""
-    view = data.view(jointly=isinstance(asked, MulticlassMeasure))
+    view = data.view(jointly=isinstance(measure, MulticlassMeasure))
 
     def binary(view: BinaryView | ClassWiseView) -> Statistic:
-        if not isinstance(asked, Statistic):
-            raise ValueError(f"expected a lens that shows whole vectors for measure {asked.name!r}, found {view.lens}")
-        return asked
+        if not isinstance(measure, Statistic):
+            raise ValueError(
+                f"expected a lens that shows whole vectors for measure {measure.name!r}, found {view.lens}"
+            )
+        return measure
 
     def of_event(view: BinaryView) -> Problem:
         known = binary(view)
@@ -50,10 +52,10 @@ def problem_of(data: Data, asked: Measure) -> Problem:
         return ClassWiseProblem(known, view, view.reduce)
 
     def of_vectors(view: MulticlassView) -> Problem:
-        form = asked.multiclass()
+        form = measure.multiclass()
         if form is None:
             raise ValueError(
-                f"expected a lens that shows one event for measure {asked.name!r}, such as top_label, class_wise or "
+                f"expected a lens that shows one event for measure {measure.name!r}, such as top_label, class_wise or "
                 f"one_class(k); found {view.lens}, which shows {view.predictions.n_classes} classes"
             )
         if form.why_no_weights:
@@ -94,7 +96,7 @@ class Calibrated(NullModel):
     resample: str
 
     def in_order(self, problem: Problem) -> tuple[Problem, OfRows]:
-        return problem.canonical("calibration_test"), SCHEMES[self.resample]
+        return problem.in_order("calibration_test"), SCHEMES[self.resample]
 
     def tail(self, measure: Measure) -> str:
         return measure.info.tail
@@ -130,11 +132,11 @@ class OfMap(NullModel):
         return replace(self.map.of_rows(null), exact=True)
 
 
-def null_model(null: object, data: Data, asked: Measure, resample: str) -> NullModel:
+def null_model(null: object, data: Data, measure: Measure, resample: str) -> NullModel:
     """Return the null model of an argument `null`: None for calibration, else a calibration map."""
     if null is None:
         return Calibrated(resample)
     if resample != "labels":
         raise ValueError(NO_MAP.format(f"resample={resample!r}", "outcomes alone are drawn from the map"))
     known = CalibrationMap.of(null)
-    return OfMap(known, data.chances(known, jointly=isinstance(asked, MulticlassMeasure)))
+    return OfMap(known, data.chances(known, jointly=isinstance(measure, MulticlassMeasure)))

@@ -115,7 +115,7 @@ class Problem(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def canonical(self, function: str) -> Problem:
+    def in_order(self, function: str) -> Problem:
         """Return the problem as a function draws from it: summarised, or in an order that depends on what rows hold."""
 
     @abstractmethod

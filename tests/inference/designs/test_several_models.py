@@ -14,11 +14,11 @@ JUDGED = {"y_true": np.where(np.arange(240) % 3, np.nan, Y), "y_prob": TWO, "jud
 
 def test_the_default_measure_takes_its_own_options_and_others():
     design = design_of_models(cs.Models(Y, TWO))
-    assert design.asked(None, {}).options["bandwidth"] == 0.2
-    assert design.asked(None, {"bandwidth": 0.5}).options["bandwidth"] == 0.5
-    assert design.asked("ks", {}).name == "ks"
-    assert design_of_models(cs.Models(Y, TWO, folds=FOLDS)).asked(None, {}).name == "brier"
-    assert design_of_models(cs.Models(**JUDGED)).asked(None, {}).name == "brier"
+    assert design.found_measure(None, {}).options["bandwidth"] == 0.2
+    assert design.found_measure(None, {"bandwidth": 0.5}).options["bandwidth"] == 0.5
+    assert design.found_measure("ks", {}).name == "ks"
+    assert design_of_models(cs.Models(Y, TWO, folds=FOLDS)).found_measure(None, {}).name == "brier"
+    assert design_of_models(cs.Models(**JUDGED)).found_measure(None, {}).name == "brier"
 
 
 @pytest.mark.parametrize(

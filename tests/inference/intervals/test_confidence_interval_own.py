@@ -23,7 +23,7 @@ def interval_of(measure, **given):
     data = cs.Data(Y, P, **given)
     problem = problem_of(data, find_measure(measure, {}))
     if data.cluster is None:
-        return problem.canonical("").honest()
+        return problem.in_order("").honest()
     return problem.honest_in_clusters(data.cluster).honest()
 
 

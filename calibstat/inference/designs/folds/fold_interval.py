@@ -128,10 +128,10 @@ def noise_within_folds(table: RowTable, fold: np.ndarray, of: OfTheta, draws: Dr
 
 
 def cross_validated_interval(
-    data: Data, asked: Measure, method: str, confidence_level: float, draws: Draws
+    data: Data, measure: Measure, method: str, confidence_level: float, draws: Draws
 ) -> ConfidenceInterval:
     """Return the interval of a measure of the models of cross-validation: the mean of the ends of all repeats."""
-    folded = folded_problems(data, asked)
+    folded = folded_problems(data, measure)
     problem, alpha = folded[0].problem, 1 - confidence_level
     if problem.is_mean:
         method = OF_MEAN
@@ -175,7 +175,7 @@ def _ends_of_mean(folded: Sequence[FoldedProblem], alpha: float, draws: Draws) -
     ends = []
     for each in folded:
         problem = each.problem
-        if np.isinf(estimate := problem.canonical("confidence_interval").statistic()):
+        if np.isinf(estimate := problem.in_order("confidence_interval").statistic()):
             return (np.inf,) * 3
         interval: Interval = each.posed().honest()
         need_events(interval, problem.view.rarest(each.unit), problem)

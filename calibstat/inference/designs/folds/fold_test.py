@@ -93,7 +93,7 @@ class FoldPValues:
 def _compared(problem: BinaryProblem, unit: np.ndarray | None, draws: Draws) -> Compared:
     """Return the measure beside draws of labels or, of rows in clusters, of the way with the largest p-value."""
     if unit is None:
-        drawn = problem.canonical("calibration_test")
+        drawn = problem.in_order("calibration_test")
         return Compared(drawn.statistic(), drawn.draw_labels(draws))
     compared = problem.compared_in_clusters(unit, draws)
     assert compared is not None  # a norm of the residuals
@@ -119,9 +119,9 @@ def _null_hypothesis(folded: FoldedProblem) -> Null:
     return replace(OF_FOLDS, rows="in clusters").approximately(OF_CLUSTERS.format(clusters=folded.sampled))
 
 
-def cross_validated_test(data: Data, asked: Measure, draws: Draws) -> CalibrationTestResult:
+def cross_validated_test(data: Data, measure: Measure, draws: Draws) -> CalibrationTestResult:
     """Return the test of predictions out of fold."""
-    folded = folded_problems(data, asked)
+    folded = folded_problems(data, measure)
     problem = folded[0].problem
     need_error_with_folds(problem, "test")
     found = p_values_of_repeats(folded, draws)

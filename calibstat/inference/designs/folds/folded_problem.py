@@ -76,7 +76,7 @@ class FoldedProblem:
     def posed(self) -> Posed:
         """Return the problem in canonical order, or its rows in clusters, of which an honest interval is known."""
         if self.unit is None:
-            return self.problem.canonical("confidence_interval")
+            return self.problem.in_order("confidence_interval")
         in_clusters = self.problem.honest_in_clusters(self.unit)
         if in_clusters is None:
             raise NoInterval(f"no honest interval with clusters is known for {self.problem.title}")
@@ -95,15 +95,17 @@ def rows_with_folds(folded: Sequence[FoldedProblem]) -> dict[str, Any]:
     return {"n": int(first.problem.n), "folds": first.n_folds, "repeats": repeats, "in_words": words}
 
 
-def folded_problems(data: Data, asked: Measure) -> list[FoldedProblem]:
+def folded_problems(data: Data, measure: Measure) -> list[FoldedProblem]:
     """Pose the problem of each repeat."""
-    return [_folded(each, asked) for each in data.repeats]
+    return [_folded(each, measure) for each in data.repeats]
 
 
-def _folded(data: Data, asked: Measure) -> FoldedProblem:
-    problem = problem_of(data, asked)
+def _folded(data: Data, measure: Measure) -> FoldedProblem:
+    problem = problem_of(data, measure)
     if not isinstance(problem, BinaryProblem):  # data with folds are of one event
-        raise ValueError(f"expected a measure of one event with folds=, found {asked}, which is of all classes jointly")
+        raise ValueError(
+            f"expected a measure of one event with folds=, found {measure}, which is of all classes jointly"
+        )
     assert data.fold is not None
     return FoldedProblem(problem, data.fold, data.cluster)
 

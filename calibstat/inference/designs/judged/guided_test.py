@@ -85,10 +85,10 @@ def need_premise(use: str, rows: JudgedRows) -> None:
         )
 
 
-def guided_test(rows: JudgedRows, asked: Measure, use: str, draws: Draws) -> CalibrationTestResult:
+def guided_test(rows: JudgedRows, measure: Measure, use: str, draws: Draws) -> CalibrationTestResult:
     """Return the test of the labelled rows that looks where the judge points to, or the one of rectified residuals."""
     need_premise(use, rows)
-    problem = norm_problem(rows, asked)
+    problem = norm_problem(rows, measure)
     design = design_p_value(rows, draws.key, draws.n_jobs)
     annotations = problem.view.annotations()
     notes = [design_note(design), rows.odd, annotations["note"]]
@@ -196,7 +196,7 @@ def _by_noise(rows: JudgedRows, problem: BinaryProblem, draws: Draws) -> Found:
     rectified = RectifiedRows.of(problem, rows)
     nulls, statistic = rectified.null_draws(draws), rectified.statistic()
     pvalue, way = largest_p_value(statistic, nulls)
-    drawn = problem.canonical("calibration_test")
+    drawn = problem.in_order("calibration_test")
     alone = p_value(drawn.statistic(), drawn.draw_labels(draws), "greater")
     if rows.data.cluster is not None:
         compared = problem.compared_in_clusters(rows.data.cluster, draws)

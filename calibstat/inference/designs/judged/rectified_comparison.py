@@ -70,8 +70,8 @@ class JudgedModels(SeveralModels):
                 raise ValueError(f"expected judge= without {word}= to compare models, because no study covers both")
         return rows
 
-    def pose(self, asked: Measure, draws: Draws) -> ComparedModels:
-        return ComparedModels(self.names, [judged_problem(each, asked) for each in self.rows], draws)
+    def pose(self, measure: Measure, draws: Draws) -> ComparedModels:
+        return ComparedModels(self.names, [judged_problem(each, measure) for each in self.rows], draws)
 
     def way(self, compared: ComparedModels, method: str) -> Way:
         problems = [cast("BinaryProblem", each) for each in compared.problems]

@@ -75,10 +75,10 @@ class RectifiedLabels(LabelledRows):
 
 
 def rectified_interval(
-    rows: JudgedRows, asked: Measure, labels_only: ConfidenceInterval, confidence_level: float, draws: Draws
+    rows: JudgedRows, measure: Measure, labels_only: ConfidenceInterval, confidence_level: float, draws: Draws
 ) -> ConfidenceInterval:
     """Return the interval of a norm of residuals or a mean of losses, beside the interval of the labels alone."""
-    problem = judged_problem(rows, asked)
+    problem = judged_problem(rows, measure)
     posed = rectified(problem, rows)
     low, high, if_calibrated = posed.ends(1 - confidence_level, draws)
     smallest, largest = problem.measure.bounds
@@ -113,17 +113,17 @@ def rectified_interval(
     )
 
 
-def judged_problem(rows: JudgedRows, asked: Measure) -> BinaryProblem:
+def judged_problem(rows: JudgedRows, measure: Measure) -> BinaryProblem:
     """Pose the problem of a norm of residuals, or a mean of losses, for the labelled rows alone."""
-    problem = cast("BinaryProblem", problem_of(rows.data, asked))  # of one event
+    problem = cast("BinaryProblem", problem_of(rows.data, measure))  # of one event
     if not problem.is_mean:
         need_norm(problem, ", or a mean of losses such as brier")
     return problem
 
 
-def norm_problem(rows: JudgedRows, asked: Measure) -> BinaryProblem:
+def norm_problem(rows: JudgedRows, measure: Measure) -> BinaryProblem:
     """Pose the problem of a norm of residuals for the labelled rows alone."""
-    problem = cast("BinaryProblem", problem_of(rows.data, asked))
+    problem = cast("BinaryProblem", problem_of(rows.data, measure))
     need_norm(problem)
     return problem
 
