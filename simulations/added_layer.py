@@ -24,7 +24,7 @@ from calibstat.generators.simulator import drawing
 from calibstat.plots.studies.estimates import panels
 from calibstat.recalibration import IsotonicRegression
 from calibstat.study import Study
-from calibstat.study.stored_rows import Row, kept
+from calibstat.study.stored_rows import Row, stored
 
 from .parts.digits import CLASSES, HELD_OUT, digits
 from .parts.layers import LAYERS, SCORES, Layer
@@ -134,7 +134,7 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
 
 def kept_network(store: Path | None, task: tuple[str, int, tuple[int, ...]]) -> list[Row]:
     """Return the rows of one network, from the store if they are there."""
-    return kept(store, task, lambda: one_network(*task))
+    return stored(store, task, lambda: one_network(*task))
 
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:

@@ -32,7 +32,7 @@ from calibstat.generators.simulator import drawing
 from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
 from calibstat.study.question import rate_of
-from calibstat.study.stored_rows import Row, kept
+from calibstat.study.stored_rows import Row, stored
 
 from .parts import folds_in_the_limit as limits
 from .parts.ends_in_the_limit import MEASURES, TAIL
@@ -334,13 +334,13 @@ def _random(*key: object) -> Random:
 
 def asked(cell: Cell, store: Path | None) -> list[Row]:
     """Return the rows of a cell, kept in a file of the store."""
-    found = kept(store, (cell, SEED), lambda: QUESTIONS[cell.question](_random(cell), cell))
+    found = stored(store, (cell, SEED), lambda: QUESTIONS[cell.question](_random(cell), cell))
     return [row | {"rows": cell.rows} for row in found]
 
 
 def searched(learner: str, measure: str, quick: bool, store: Path | None) -> list[Row]:
     """Return the rows of a search, kept in a file of the store."""
-    return kept(store, ("limit", learner, measure, quick, SEED), lambda: of_limits(learner, measure, quick))
+    return stored(store, ("limit", learner, measure, quick, SEED), lambda: of_limits(learner, measure, quick))
 
 
 def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) -> pd.DataFrame:

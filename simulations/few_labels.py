@@ -24,7 +24,7 @@ from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
 from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
-from calibstat.study.stored_rows import Row, kept
+from calibstat.study.stored_rows import Row, stored
 
 from .parts.judges import JUDGES, MODELS, OTHERS, USELESS, Population, few_labels, population, random_population
 from .parts.rectified_ends import Asked
@@ -231,12 +231,12 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
     ]
 
     def ask(part: Callable[..., list[Row]], given: tuple[Any, ...]) -> list[Row]:
-        return kept(store, (part.__name__, given, SEED), lambda: part(*given))
+        return stored(store, (part.__name__, given, SEED), lambda: part(*given))
 
     found = [row for rows in Parallel(n_jobs=n_jobs)(delayed(ask)(*each) for each in parts) for row in rows]
     suspects = [row for row in found if row["question"] == "search"]
     return pd.DataFrame(
-        [*found, *kept(store, ("again", searched, asked, worst, fresh, SEED), lambda: again(suspects, worst, fresh))]
+        [*found, *stored(store, ("again", searched, asked, worst, fresh, SEED), lambda: again(suspects, worst, fresh))]
     )
 
 

@@ -29,7 +29,7 @@ from calibstat.papers.parts.promises import MORE_MISSES, PROMISED, more_often
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
 from calibstat.study.question import rate_of
-from calibstat.study.stored_rows import Row, kept
+from calibstat.study.stored_rows import Row, stored
 
 from .parts.group_rules import INSTALLED, LEFT_OUT, LEVEL, MCGRAD, MIN_ROWS, holm, masks_of, mcgrad
 
@@ -162,7 +162,7 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
 
     if not INSTALLED:
         print(LEFT_OUT, file=sys.stderr)
-    found = [kept(store, (case, SEED, INSTALLED), partial(counted, case, n_jobs)) for case in cases(quick)]
+    found = [stored(store, (case, SEED, INSTALLED), partial(counted, case, n_jobs)) for case in cases(quick)]
     return pd.DataFrame([row for rows in found for row in rows])
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from calibstat.papers.parts.promises import MORE_MISSES, more_often
 from calibstat.study import Study
 from calibstat.study.question import rate_of
-from calibstat.study.stored_rows import Row, kept
+from calibstat.study.stored_rows import Row, stored
 
 from .parts.peer_answers import ANSWERS, Answer, answer, versions
 from .parts.peer_truths import Population, populations, truth
@@ -113,7 +113,7 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
 
     def one(cell: Cell) -> Row:
         version = known.get(cell.asked.package)
-        return kept(store, (cell, version, SEED), lambda: [row_of(cell, version)])[0]
+        return stored(store, (cell, version, SEED), lambda: [row_of(cell, version)])[0]
 
     return pd.DataFrame(Parallel(n_jobs=n_jobs)(delayed(one)(cell) for cell in cells(quick)))
 

@@ -22,7 +22,7 @@ from calibstat.papers.parts.grid import DEFAULT
 from calibstat.papers.parts.promises import FALSE_ALARM
 from calibstat.resampling import Draws, key_of
 from calibstat.study import Study
-from calibstat.study.stored_rows import Row, kept
+from calibstat.study.stored_rows import Row, stored
 
 from .parts.alternatives import (
     OLD,
@@ -67,7 +67,7 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
 
 def asked_about(design: Design, effort: tuple[int, int, int], store: Path | None) -> list[Row]:
     """Return the rows of a design, kept in a file of the store."""
-    return kept(store, (design, effort, SEED), lambda: list(answered(design, *effort)))
+    return stored(store, (design, effort, SEED), lambda: list(answered(design, *effort)))
 
 
 def answered(design: Design, n_null: int, n_calibrated: int, n_sets: int) -> Iterator[Row]:

@@ -22,7 +22,7 @@ import calibstat as cs
 from calibstat.papers.parts.promises import MORE_MISSES, more_often
 from calibstat.study import Study
 from calibstat.study.question import rate_of
-from calibstat.study.stored_rows import Row, kept
+from calibstat.study.stored_rows import Row, stored
 
 from .parts.rows_of_classes import Rows, tilted, truth
 
@@ -141,7 +141,7 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
 
 def stored_rows(cell: Cell, store: Path | None) -> list[Row]:
     """Return the rows of a cell, kept in a file of the store."""
-    return kept(store, (cell, SEED), lambda: rows_of(cell))
+    return stored(store, (cell, SEED), lambda: rows_of(cell))
 
 
 def violations(table: pd.DataFrame) -> pd.DataFrame:

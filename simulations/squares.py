@@ -30,7 +30,7 @@ from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
 from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
-from calibstat.study.stored_rows import kept
+from calibstat.study.stored_rows import stored
 
 from .parts import squares_in_the_limit as limits
 from .parts import squares_of_clusters as clusters
@@ -257,13 +257,13 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
     from joblib import Parallel, delayed
 
     asked = [(alpha, question) for alpha in LEVELS for question in (EQUAL, DIFFERENCE)] + [(LEVELS[0], ONE_SIDE)]
-    found = [kept(store, (name, quick, SEED), partial(search, quick)) for name, search in SEARCHES.items()]
+    found = [stored(store, (name, quick, SEED), partial(search, quick)) for name, search in SEARCHES.items()]
     found += Parallel(n_jobs=n_jobs)(delayed(_kept_populations)(store, *each, quick) for each in asked)
     return pd.DataFrame([row for rows in found for row in rows])
 
 
 def _kept_populations(store: Path | None, alpha: float, question: str, quick: bool) -> list[Row]:
-    return kept(store, ("population", alpha, question, quick, SEED), lambda: in_populations(alpha, question, quick))
+    return stored(store, ("population", alpha, question, quick, SEED), lambda: in_populations(alpha, question, quick))
 
 
 def violations(table: pd.DataFrame) -> pd.DataFrame:

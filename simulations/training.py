@@ -27,7 +27,7 @@ from calibstat import calibration_test, detail, estimate, from_logits
 from calibstat.generators.simulator import drawing
 from calibstat.plots.studies.estimates import panels
 from calibstat.study import Study
-from calibstat.study.stored_rows import Row, kept
+from calibstat.study.stored_rows import Row, stored
 
 from .parts.digits import CLASSES, HELD_OUT, digits
 from .parts.small_network import AUGMENTATIONS, Network, Recipe, augmented, passes
@@ -211,7 +211,7 @@ PARTS: Mapping[str, Any] = {"during": during, "trained": trained}
 
 def kept_part(store: Path | None, what: str, arguments: tuple[Any, ...]) -> list[Row]:
     """Return the rows of one start, or of one network of a recipe, from the store if they are there."""
-    return kept(store, (what, arguments), lambda: list(PARTS[what](*arguments)))
+    return stored(store, (what, arguments), lambda: list(PARTS[what](*arguments)))
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------

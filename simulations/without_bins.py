@@ -27,7 +27,7 @@ from calibstat.bounds.curves.runs_of_rows import Runs
 from calibstat.generators.simulator import drawing
 from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
-from calibstat.study.stored_rows import kept
+from calibstat.study.stored_rows import stored
 
 from .parts.hard_curves import EXPONENTS, Rows, changed, predictions
 
@@ -146,7 +146,7 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
         fixed = [("uniform", 300, RISING), ("3 values", 60, RISING), ("uniform", 300, Variation(0.5))]
         new = [(name, shape, 200, 4) for name, shape in NEW[:1]]
     asked = [(of_fixed_predictions, (*each, quick)) for each in fixed] + [(of_new_predictions, each) for each in new]
-    tasks = [delayed(kept)(store, (of.__name__, *each, SEED), partial(of, *each)) for of, each in asked]
+    tasks = [delayed(stored)(store, (of.__name__, *each, SEED), partial(of, *each)) for of, each in asked]
     return pd.DataFrame([row for rows in Parallel(n_jobs=n_jobs)(tasks) for row in rows])
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from calibstat import MEASURES
 from calibstat.papers.parts.promises import MORE_MISSES, PROMISED, more_often
 from calibstat.study import Study
-from calibstat.study.stored_rows import kept
+from calibstat.study.stored_rows import stored
 
 from .parts.search import MORE_ON_ONE_SIDE, NO_DIFFERENCE, Effort, Recipe, Row, recipes, search
 
@@ -71,7 +71,7 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
 
 def searched(recipe: Recipe, effort: Effort, store: Path | None) -> list[Row]:
     """Return the worst cases of an interval, kept in a file of the store."""
-    return kept(store, (recipe, effort, SEED), lambda: search(recipe, effort, SEED))
+    return stored(store, (recipe, effort, SEED), lambda: search(recipe, effort, SEED))
 
 
 def violations(table: pd.DataFrame) -> pd.DataFrame:

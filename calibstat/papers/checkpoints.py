@@ -28,7 +28,7 @@ from calibstat.papers.tables import names_of
 from calibstat.plots.studies.estimates import panels
 from calibstat.plots.style import PALETTE, entitle, legend
 from calibstat.study import Study
-from calibstat.study.stored_rows import Row, kept
+from calibstat.study.stored_rows import Row, stored
 from calibstat.study.study_options import Option
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _by_number(name: str) -> list[tuple[int, str]]:
 
 def stored_checkpoint(store: Path | None, source: Checkpoint, options: Mapping[str, Any]) -> list[Row]:
     """Return the rows of one checkpoint, from the store if they are there."""
-    return kept(store, (source, sorted(options.items())), lambda: one_checkpoint(source, options))
+    return stored(store, (source, sorted(options.items())), lambda: one_checkpoint(source, options))
 
 
 def one_checkpoint(source: Checkpoint, options: Mapping[str, Any]) -> list[Row]:

@@ -40,12 +40,11 @@ from calibstat.papers.parts.recalibrations import (
     infinite,
     option_name,
 )
-from calibstat.papers.parts.splits import every_split, table_of_splits
+from calibstat.papers.parts.splits import every_split, stored_split, table_of_splits
 from calibstat.papers.tables import OPTIONS as OPTIONS_OF_TABLES
 from calibstat.papers.tables import READING, Drawn, Source, check_rows, files_by_name, fits, left_out, parted
 from calibstat.recalibration import HistogramBinning, TemperatureScaling
 from calibstat.study import Study
-from calibstat.study.stored_rows import kept
 from calibstat.study.study_options import Option
 
 if TYPE_CHECKING:
@@ -112,13 +111,8 @@ def found_in(
 ) -> pd.DataFrame:
     """Return the table of named sources of rows, each split of which is kept in the store."""
     asked = {name: options[name] for name in ("bins", "resamples", "searches")}
-    rows = every_split(sources, options["splits"], partial(stored_split, store, options=asked), n_jobs)
+    rows = every_split(sources, options["splits"], partial(stored_split, store, one_split, asked), n_jobs)
     return table_of_splits(rows, NO_TEXT, LABELS, OVER_FILES)
-
-
-def stored_split(store: Path | None, source: Source, split: int, options: Mapping[str, Any]) -> list[Row]:
-    """Return the rows of one split, from the store if they are there."""
-    return kept(store, (source, split, sorted(options.items())), lambda: one_split(source, split, options))
 
 
 def one_split(source: Source, split: int, options: Mapping[str, Any]) -> list[Row]:

@@ -40,10 +40,9 @@ from calibstat.papers.parts.recalibrations import (
     infinite,
     option_name,
 )
-from calibstat.papers.parts.splits import EVERY, every_split, table_of_splits
+from calibstat.papers.parts.splits import EVERY, every_split, stored_split, table_of_splits
 from calibstat.papers.parts.table_pages import draw_diagrams, pages
 from calibstat.study import Study
-from calibstat.study.stored_rows import kept
 from calibstat.study.study_options import Option
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def found_in(
 ) -> pd.DataFrame:
     """Return the table of named sources of rows, each split of which is kept in the store."""
     asked = {name: value for name, value in options.items() if name not in (*READING, "splits")}
-    rows = every_split(sources, options["splits"], partial(stored_split, store, options=asked), n_jobs)
+    rows = every_split(sources, options["splits"], partial(stored_split, store, one_split, asked), n_jobs)
     return table_of_splits(rows, NO_TEXT, LABELS, OVER_FILES)
 
 
@@ -138,11 +137,6 @@ def names_of(paths: Sequence[Path]) -> dict[str, Path]:
         if names.count(name) > 1:
             raise ValueError(f"expected every file once, found {name} {names.count(name)} times")
     return dict(zip(names, paths, strict=True))
-
-
-def stored_split(store: Path | None, source: Source, split: int, options: Mapping[str, Any]) -> list[Row]:
-    """Return the rows of one split, from the store if they are there."""
-    return kept(store, (source, split, sorted(options.items())), lambda: one_split(source, split, options))
 
 
 def one_split(source: Source, split: int, options: Mapping[str, Any]) -> list[Row]:

@@ -12,7 +12,7 @@ from typing import Any
 Row = dict[str, Any]
 
 
-def kept(store: Path | None, what: object, rows: Callable[[], list[Row]]) -> list[Row]:
+def stored(store: Path | None, what: object, rows: Callable[[], list[Row]]) -> list[Row]:
     """Return rows from the file of the store that belongs to `what` and this version; make and keep them at first."""
     if store is None:
         return rows()

@@ -2,7 +2,7 @@
 
 import math
 
-from calibstat.study.stored_rows import kept
+from calibstat.study.stored_rows import stored
 
 
 def test_rows_are_made_once_and_come_back_as_they_were(tmp_path):
@@ -12,16 +12,16 @@ def test_rows_are_made_once_and_come_back_as_they_were(tmp_path):
         made.append(1)
         return [{"value": 0.1 + 0.2, "name": "a", "missing": float("nan"), "infinite": float("inf")}]
 
-    first, again = (kept(tmp_path / "store", ("a", 1), rows) for _ in range(2))
+    first, again = (stored(tmp_path / "store", ("a", 1), rows) for _ in range(2))
     assert len(made) == 1
     assert again[0]["value"] == first[0]["value"] == 0.1 + 0.2
     assert math.isnan(again[0]["missing"])
     assert math.isinf(again[0]["infinite"])
-    kept(tmp_path / "store", ("a", 2), rows)
+    stored(tmp_path / "store", ("a", 2), rows)
     assert len(made) == 2
     assert len(list((tmp_path / "store").iterdir())) == 2
 
 
 def test_without_a_store_nothing_is_kept(tmp_path):
-    assert kept(None, "a", lambda: [{"x": 1}]) == [{"x": 1}]
+    assert stored(None, "a", lambda: [{"x": 1}]) == [{"x": 1}]
     assert list(tmp_path.iterdir()) == []

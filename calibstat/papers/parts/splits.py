@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibstat.cli.terminal import late_bar
+from calibstat.study.stored_rows import stored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +34,13 @@ def every_split(
             rows += [{"file": name, **row} for row in part]
             show(done, f"{name}: splits")
     return rows
+
+
+def stored_split(
+    store: Path | None, ask: Callable[[Any, int, Row], list[Row]], options: Row, source: Any, split: int
+) -> list[Row]:
+    """Return the rows of ``ask(source, split, options)``, from the store if they are there."""
+    return stored(store, (source, split, sorted(options.items())), lambda: ask(source, split, options))
 
 
 def table_of_splits(rows: Sequence[Row], texts: Row, labels: Sequence[str], questions: Sequence[str]) -> pd.DataFrame:
