@@ -36,6 +36,12 @@ def sums_by_outcome(count: np.ndarray, positives: np.ndarray) -> np.ndarray:
     return np.stack([count - positives, positives], axis=-1).reshape(*count.shape[:-1], -1)
 
 
+def shares_by_outcome(place: np.ndarray, places: int, outcome: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """Return the shares of the rows, or of their weights, in the cells of so many distinct predictions."""
+    weight = np.ones(place.size) if weight is None else weight
+    return np.bincount(cells_of_outcomes(place, outcome), weight, BOTH * places) / weight.sum()
+
+
 @dataclass(frozen=True, eq=False)
 class OutcomeTable(RowTable):
     """Of rows one by one, each of which adds its weight, or 1, in the cell of its prediction and outcome."""
@@ -109,10 +115,6 @@ class DecisionNorm(Norm):
             sample_weight=rows.sample_weight,
             unit=unit,
         )
-
-    def sums(self, place: np.ndarray, places: int, rows: LabelledRows) -> np.ndarray:
-        weight = np.ones(place.size) if rows.sample_weight is None else rows.sample_weight
-        return np.bincount(cells_of_outcomes(place, rows.outcome), weight, BOTH * places) / weight.sum()
 
     def move(self, theta: np.ndarray) -> Move:
         """Return the move with the largest gain."""

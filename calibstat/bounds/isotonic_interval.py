@@ -14,14 +14,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from calibstat import resampling
 from calibstat.bounds.intervals import Interval, smallest, upper_quantile
 from calibstat.bounds.isotonic_gain import largest_gain
-from calibstat.bounds.residual_tables import RowTable, SummaryTable
+from calibstat.bounds.residual_tables import RowTable
 from calibstat.bounds.tail_bound import Allowance, TailBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
-from calibstat.resampling import Draws
+from calibstat.resampling import Draws, Stream
 
 _FINEST_GRID = 256  # intervals of the grid of recalibrated probabilities
 GROWTH = 1.5  # of the largest part that a row may have, from one bound to the next
@@ -91,8 +92,10 @@ class IsotonicInterval(Interval):
         return np.array([along, fitted])
 
     def resampled(self, draws: Draws) -> np.ndarray:
-        table = SummaryTable.of_sample(self.sample) if self.table is None else self.table
-        return table.resampled(self.directional, draws)
+        if self.table is not None:
+            return self.table.resampled(self.directional, draws)
+        zeros = np.zeros(self.sample.value.size)  # no table is made, whose moments are as long as the data
+        return resampling.residuals_of_pairs(self.sample, zeros, 1.0, self.directional, draws, Stream.ROWS)
 
     def below(self, tail: float) -> Allowance:
         """Return how far the gain of the sample's best recalibration may lie above its mean, given the predictions.

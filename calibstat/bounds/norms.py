@@ -59,13 +59,6 @@ class Norm(ABC):
         """Return the table of rows of which this is the summary, in clusters `unit` if they are numbered."""
         return RowTable.of_rows(rows, sample, self.cell, unit)
 
-    def sums(self, place: np.ndarray, places: int, rows: LabelledRows) -> np.ndarray:
-        """Return the sums of rows at distinct predictions, of which `place` says that of each row, divided by n."""
-        residual = rows.outcome - rows.prediction
-        if rows.sample_weight is None:
-            return np.bincount(place, residual, places) / residual.size
-        return np.bincount(place, rows.sample_weight * residual, places) / rows.sample_weight.sum()
-
     @abstractmethod
     def value(self, theta: np.ndarray) -> Any:
         """Return the norm of sums over the last axis."""

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 
 from calibstat import resampling
+from calibstat.bounds.decision_norm import shares_by_outcome
 from calibstat.bounds.intervals import CLASSES_STEP, ComparableInterval, SeminormInterval
-from calibstat.bounds.residual_tables import LabelledRows, RowTable, SummaryTable
+from calibstat.bounds.residual_tables import RowTable, SummaryTable
 from calibstat.bounds.tables_of_classes import TablesOfClasses
 from calibstat.bounds.tail_bound import Allowance, TailBound
 from calibstat.bounds.unit_sums import TOP_SHARE
@@ -136,8 +137,12 @@ class OneByOneInterval(OverClasses):
         """Return the sums of class k over these rows, with the label that each has."""
         place, places = self.places[k]
         weight = None if self.sample_weight is None else self.sample_weight[rows]
-        prediction = self.predictions.prob[rows, k].astype(np.float64)
-        return self.parts[k].norm.sums(place[rows], places, LabelledRows(label == k, prediction, weight))
+        if self.parts[k].norm.of_outcomes:
+            return shares_by_outcome(place[rows], places, label == k, weight)
+        residual = (label == k) - self.predictions.prob[rows, k].astype(np.float64)
+        if weight is None:
+            return np.bincount(place[rows], residual, places) / rows.size
+        return np.bincount(place[rows], weight * residual, places) / weight.sum()
 
     def directional(self, theta: Iterable[np.ndarray]) -> float:
         """Return the directional bootstrap of the measure in one resample, from the sums of each class."""

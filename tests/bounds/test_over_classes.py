@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from class_draws import KEY, example, slow_draw
 
 import calibstat as cs
 from calibstat.bounds.over_classes import REDUCERS, OneByOneInterval, OverClasses
-from calibstat.measures import ECE, KS, KernelCE
+from calibstat.measures import ECE, KS, DecisionLoss, KernelCE
+from calibstat.resampling import Draws, Pairs, Stream
 
 Y, P = cs.generators.dirichlet((0.5, 1, 2), temperature=1.5).sample(120, rng=1)
 PREDICTIONS = cs.Predictions.from_rows(Y, P)
@@ -48,3 +50,39 @@ def test_what_a_row_may_add():
     mean, largest = (intervals(KS(), reduce)[0].tail_bound(0.025) for reduce in ("mean", "max"))
     assert (mean.largest, largest.largest) == (pytest.approx(2 / 3), 1.0)
     assert mean.z == largest.z
+
+
+# --- resamples of one class at a time, against plain loops over the drawn rows ----------------------------------------
+
+
+N, DRAWS = 40, Draws(KEY, 8)
+TIED = example(N, 3, digits=1)
+WEIGHT = 1.0 + np.arange(N) % 3
+
+
+def residuals(k, value, rows, label, weight):
+    at = np.searchsorted(value, TIED.prob[rows, k])
+    return np.bincount(at, weight * ((label == k) - TIED.prob[rows, k]), value.size)
+
+
+def shares(k, value, rows, label, weight):
+    at = [(TIED.prob[rows, k] == v) & ((label == k) == y) for v in value for y in (0, 1)]
+    return np.array([weight[rows].sum() for rows in at])
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["rows", "weights"])
+@pytest.mark.parametrize(("measure", "sums"), [(KS(), residuals), (DecisionLoss(), shares)], ids=["ks", "gain"])
+def test_each_class_at_its_distinct_predictions(measure, sums, weight):
+    interval = measure.interval_over_classes(TIED, "mean", weight)
+    found, each = interval.resampled(DRAWS), np.ones(N) if weight is None else weight
+    for r in range(DRAWS.n):
+        rows, label = slow_draw(TIED, Pairs(), r, Stream.ROWS)
+        expected = []
+        for k in range(3):
+            expected.append(sums(k, np.unique(TIED.prob[:, k]), rows, label, each[rows]) / each[rows].sum())
+            assert interval.sums(k, rows, label) == pytest.approx(expected[k], abs=1e-12)
+        assert found[r] == pytest.approx(interval.directional(expected), abs=1e-12)
+
+
+def test_its_parts_do_without_their_summaries():
+    assert {part.table.sample for part in KS().interval_over_classes(TIED, "mean").parts} == {None}
