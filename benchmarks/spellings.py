@@ -17,6 +17,7 @@ BY_FOLDS = f"cs.confidence_interval({ROWS}, folds=[0, 0, 1, 1], n_resamples=1, m
 FITTED = "signature(cs.cross_validate).parameters['method']"
 DIAGRAM = f"cs.reliability({ROWS}, band=None, interval=False, confidence_level=0.9)"
 GROUPS = r"(cs\.audit\(.*?)(\w+)((?:, (?:depth|min_rows|n_quantiles)=\d+)+)"
+CLASSICAL = "calibration_belt|cox|hosmer_lemeshow|kernel_calibration_test|kolmogorov_smirnov|kuiper|spiegelhalter|t_cal"
 SPELLINGS = (  # what has an answer where the new words are known; words of before, as a pattern; words of now
     ("cs.Judge", r"proxy=(\w+)((?:, (?:inclusion|blind)=\w+)*)", r"judge=cs.Judge(\1\2)"),
     ("cs.Judge", r"\buse='(\w+)'", r"method='\1'"),
@@ -28,6 +29,7 @@ SPELLINGS = (  # what has an answer where the new words are known; words of befo
     ("cs.LENSES['class_wise_mean']", r"lens='class_wise', reduce='(mean|max)'", r"lens='class_wise_\1'"),
     ("cs.Clusters", r"cluster=(\w+), unseen='rows'", r"cluster=cs.Clusters(\1, unseen='rows')"),
     ("cs.Groups", GROUPS, r"\1cs.Groups(\2\3)"),
+    ("cs.classical.__all__", rf"\bcs\.({CLASSICAL})\b", r"cs.classical.\1"),
     (DIAGRAM, r"(cs\.reliability\(.*)\blevel=", r"\1confidence_level="),
 )
 
@@ -52,6 +54,6 @@ def spelled(text: str, is_known: Callable[[str], bool] = has_answer) -> str:
     return text
 
 
-def arguments(text: str) -> dict[str, Any]:
-    """Return arguments that are written as in a call, in the words that this checkout knows."""
-    return dict(eval(f"dict({spelled(text)})", {"cs": cs}))
+def meant(text: str) -> Any:
+    """Return what is written, in the words that this checkout knows."""
+    return eval(spelled(text), {"cs": cs})

@@ -51,8 +51,13 @@ RETIRED: Mapping[str, Retired] = {
     "n_quantiles": Retired(("audit",), "groups=cs.Groups(features, n_quantiles={})"),
     "level": Retired(("reliability",), "confidence_level={}"),
 }
+MOVED = (  # to calibstat.classical
+    *("calibration_belt", "cox", "hosmer_lemeshow", "kernel_calibration_test"),
+    *("kolmogorov_smirnov", "kuiper", "spiegelhalter", "t_cal"),
+)
 RETIRED_FUNCTIONS: Mapping[str, str] = {
     "compare_samples": "compare({name: (y_true, y_prob), ...})",
+    **{name: f"classical.{name}(y_true, y_prob)" for name in MOVED},
 }
 RETIRED_MEMBERS: Mapping[str, str] = {  # of measures
     "makes_cells": "has_cells_of_data",

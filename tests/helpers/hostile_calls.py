@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from hostile_rows import WEIGHT, binary_rows, class_rows, forms, spoilt, vector_of
 from hypothesis import strategies as st
+from public_functions import public_functions
 
 import calibstat as cs
 from calibstat.inference.designs.question_of_rows import WORDS
@@ -109,11 +110,8 @@ def option(function, name, n, several):
     return HOSTILE
 
 
-FUNCTIONS = sorted(
-    name
-    for name in cs.__all__
-    if inspect.isfunction(getattr(cs, name)) and "y_prob" in inspect.signature(getattr(cs, name)).parameters
-)
+ASKED = {name: each for name, each in public_functions().items() if "y_prob" in inspect.signature(each).parameters}
+FUNCTIONS = sorted(ASKED)
 METHODS = {
     "calibration_test": [None, "direction", "noise", "sign_flip"],
     "compare": ["bootstrap", "swap"],
@@ -127,7 +125,7 @@ OF_MANY = ("choose", "compare", "summarize")
 
 def parameters(name):
     """The names of the options of a function, and of the words about rows that it takes."""
-    function = getattr(cs, name)
+    function = ASKED[name]
     found = [each.name for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
     found += [word for word in getattr(function, "takes", ()) if word in WORDS]
     return [each for each in found if each not in ("y_true", "y_prob", "labels", "pos_label")]
@@ -259,7 +257,7 @@ def arrays(call):
 def problems(call):
     """Make a call, and return what must not come of it."""
     name, arguments, options = call
-    function = OTHERS[name][0] if name in OTHERS else getattr(cs, name)
+    function = OTHERS[name][0] if name in OTHERS else ASKED[name]
     before = arrays(call)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
