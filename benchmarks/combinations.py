@@ -152,9 +152,9 @@ def plain_verbs(y: np.ndarray, prob: np.ndarray, asked: dict[str, Any]) -> dict[
     half = N // 2
     samples = {"early": (y[:half], prob[0][:half]), "late": (y[half:], prob[1][half:])}
     three = {"a": prob[0], "b": prob[1], "c": prob.mean(axis=0)}
-    by = {("by" if key == "measure" else key): value for key, value in one.items()}
+    equivalence_test = meant("lambda *rows, measure, **more: cs.equivalence_test(*rows, by=measure, **more)")
     return {
-        "equivalence": partial(cs.equivalence_test, y, prob[0], margin=0.2, n_resamples=39, **by),
+        "equivalence": partial(equivalence_test, y, prob[0], margin=0.2, n_resamples=39, **one),
         "compare unpaired": partial(cs.compare, samples, n_resamples=19, **one),
         "compare samples": partial(cs.compare, samples, n_resamples=19, **one),
         "compare three": partial(cs.compare, y, three, reference="b", adjust="bh", n_resamples=19, **one),

@@ -16,6 +16,7 @@ ROWS = "[0, 1, 0, 1], [0.2, 0.3, 0.6, 0.7]"
 BY_FOLDS = f"cs.confidence_interval({ROWS}, folds=[0, 0, 1, 1], n_resamples=1, method="
 FITTED = "signature(cs.cross_validate).parameters['method']"
 DIAGRAM = f"cs.reliability({ROWS}, band=None, interval=False, confidence_level=0.9)"
+BY_MEASURE = f"cs.equivalence_test({ROWS}, measure='bins')"
 GROUPS = r"(cs\.audit\(.*?)(\w+)((?:, (?:depth|min_rows|n_quantiles)=\d+)+)"
 CLASSICAL = "calibration_belt|cox|hosmer_lemeshow|kernel_calibration_test|kolmogorov_smirnov|kuiper|spiegelhalter|t_cal"
 SPELLINGS = (  # what has an answer where the new words are known; words of before, as a pattern; words of now
@@ -30,6 +31,8 @@ SPELLINGS = (  # what has an answer where the new words are known; words of befo
     ("cs.Clusters", r"cluster=(\w+), unseen='rows'", r"cluster=cs.Clusters(\1, unseen='rows')"),
     ("cs.Groups", GROUPS, r"\1cs.Groups(\2\3)"),
     ("cs.classical.__all__", rf"\bcs\.({CLASSICAL})\b", r"cs.classical.\1"),
+    (BY_MEASURE, r"(cs\.equivalence_test\(.*)\bby=", r"\1measure="),
+    (BY_MEASURE, r"(cs\.equivalence_test\(.*)\blevel=", r"\1confidence_level=1 - "),
     (DIAGRAM, r"(cs\.reliability\(.*)\blevel=", r"\1confidence_level="),
 )
 

@@ -29,7 +29,7 @@ ASKED = {  # arguments about rows, and others
     "decompose": ({"sample_weight": W}, {}),
     "detail": ({}, {"measure": "ece", "n_bins": 5}),
     "detectable_effect": ({}, {"n_datasets": 5, **FEW}),
-    "equivalence_test": ({"cluster": CLUSTER, "sample_weight": W}, {"by": "ks", **FEW}),
+    "equivalence_test": ({"cluster": CLUSTER, "sample_weight": W}, {"measure": "ks", **FEW}),
     "estimate": ({"sample_weight": W}, {"measure": "brier"}),
     "expected_calibration_error": ({"sample_weight": W}, {"n_bins": 5}),
     "gce_family": ({}, {}),

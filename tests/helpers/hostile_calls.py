@@ -60,7 +60,6 @@ def option(function, name, n, several):
         "score": ["brier", "log_loss", "spherical"],
         "families": [None, "over_confidence", ["over_confidence"]],
         "ties": ["together", "split"],
-        "by": ["bins", "ks", "ece", "kernel_ce"],
         "shape": [False, True] if function == "audit" else [None, "monotone", cs.Slope(1.0), cs.Variation(0.5)],
         "best": ["brier", "log_loss", "ece"],
         "subject_to": [(), "ks.high <= 0.3", "kernel_ce.high <= 0.9"],
@@ -75,19 +74,17 @@ def option(function, name, n, several):
         "margin": [0.0, 0.05, 0.5, 1.0], "bandwidth": [1e-6, 0.05, 1.0, 100.0], "clip": [None, 1e-12, 0.01],
         "gain": [1.0, 1e-9, 1e9], "cost": [1.0, 1e-9, 1e9], "threshold": [0.0, 0.01, 0.5], "power": [0.1, 0.8],
     }  # fmt: skip
-    if name == "by" and function != "equivalence_test":
-        return option(function, "groups", n, several)
     if name in whole or name in names or name in number:
         return st.sampled_from({**whole, **names, **number}[name])
     if name in ("confidence_level", "level"):
         return level
     if name == "measure":
-        return st.sampled_from(measures(several))
+        return st.sampled_from([*measures(several), *(["bins"] if function == "equivalence_test" else [])])
     if name == "confidence_levels":
         return st.lists(level, min_size=1, max_size=3, unique=True).map(sorted)
     if name == "sample_weight":
         return vector_of(n, WEIGHT) | vector_of(n, st.integers(0, 3))
-    if name in ("groups", "by") and function != "equivalence_test":
+    if name in ("groups", "by"):
         masks = st.lists(st.booleans(), min_size=n, max_size=n).map(np.array)
         texts = vector_of(n, st.sampled_from(["a", "b"]))
         given = st.fixed_dictionaries({"mask": masks}) | masks | st.fixed_dictionaries({"c": texts, "d": texts})

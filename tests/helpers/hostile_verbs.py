@@ -23,7 +23,7 @@ VERBS = {  # answers about one model and one event
     "interval of brier": lambda y, p, **o: cs.confidence_interval(y, p, measure="brier", method="percentile", **o),
     "cox": lambda y, p, **o: cs.classical.cox(y, p, held_out=True, clip=0.01),
     "decompose": lambda y, p, **o: cs.decompose(y, p, **o),
-    "equivalence": lambda y, p, **o: cs.equivalence_test(y, p, by="ks", **o),
+    "equivalence": lambda y, p, **o: cs.equivalence_test(y, p, measure="ks", **o),
     "gains": lambda y, p, **o: cs.decision_loss(y, p, [0.2, 0.5], **o),
     "net benefit": lambda y, p, **o: cs.net_benefit(y, p, [0.2, 0.5]),
     "reliability": lambda y, p, **o: cs.reliability(y, p, **o),

@@ -103,7 +103,11 @@ def test_calls_in_new_words_can_be_read(texts):
         ("cs.classical.kuiper(label, v)", "cs.classical.kuiper(label, v)"),
         ("cs.reliability(y, p, level=0.8)", "cs.reliability(y, p, confidence_level=0.8)"),
         ("cs.reliability(y, p, confidence_level=0.8)", "cs.reliability(y, p, confidence_level=0.8)"),
-        ("cs.equivalence_test(y, p, level=0.2)", "cs.equivalence_test(y, p, level=0.2)"),
+        (
+            "cs.equivalence_test(y, p, by='ks', level=0.2)",
+            "cs.equivalence_test(y, p, measure='ks', confidence_level=1 - 0.2)",
+        ),
+        ("cs.power(p, 'shift=0.5', level=0.2)", "cs.power(p, 'shift=0.5', level=0.2)"),
     ],
 )
 def test_new_spellings(before, now):
