@@ -56,7 +56,7 @@ MADE = {
     "DecisionLossCurve": lambda: cs.decision_loss(Y, P, [0.2, 0.6], **FEW),
     "GeneralizationGap": lambda: cs.generalization_gap((Y, P), (Y, P), **FEW),
     "HosmerLemeshowResult": lambda: cs.classical.hosmer_lemeshow(Y, P, held_out=True),
-    "MapChoice": lambda: cs.recalibration.choose(P, Y, maps=MAPS, cv=2, repeats=2, rng=1),
+    "MapChoice": lambda: cs.recalibration.choose(Y, P, maps=MAPS, cv=2, repeats=2, rng=1),
     "MeasureDetail": lambda: cs.detail(Y, P, measure="ece"),
     "Measured": lambda: made("Report").models["model"].measures["brier"],
     "ModelReport": lambda: made("Report").models["model"],

@@ -158,7 +158,7 @@ ASKED = {
     "BrierMonitor": watched,
     "BrierMonitor: status": lambda r: watched(r).status(),
     "BrierMonitor: summary": lambda r: cs.BrierMonitor().summarize(r.y, r.p, r.q),
-    "recalibration: choose": lambda r: cs.recalibration.choose(*r.binary[::-1], maps=MAPS, cv=2, repeats=2, rng=1),
+    "recalibration: choose": lambda r: cs.recalibration.choose(*r.binary, maps=MAPS, cv=2, repeats=2, rng=1),
     "report": lambda r: quick_report(*r.binary, by=r.features, recalibrate=True, rng=1),
     "report: classes": lambda r: quick_report(*r.classes, rng=1),
 }

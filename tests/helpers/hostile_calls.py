@@ -210,7 +210,7 @@ OTHERS = {  # functions that take other arguments than rows: positional ones, an
                {"measure": st.sampled_from([*cs.MEASURES]) | HOSTILE, "lens": HOSTILE}),
     "Monitor": (fed, [PAIR, PAIR], {"alpha": st.just(0.05) | HOSTILE, "arl": st.just(100) | HOSTILE}),
     "recalibration": (mapped, [PAIR | class_rows(), st.sampled_from(MAPS)], {}),
-    "recalibration.choose": (lambda rows, **options: cs.recalibration.choose(rows[1], rows[0], **options), [PAIR],
+    "recalibration.choose": (lambda rows, **options: cs.recalibration.choose(*rows, **options), [PAIR],
                              {"cv": st.just(2) | HOSTILE, "repeats": st.just(1), "rng": st.just(1), "score": HOSTILE}),
 }  # fmt: skip
 

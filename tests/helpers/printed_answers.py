@@ -87,7 +87,7 @@ TIES: dict[str, Ask] = {
     ),
     "equivalence of errors": lambda y, p, other, x: cs.equivalence_test(y, p, measure="ece", margin=0.05, rng=1),
     "choose": FUNCTIONS["choose"],
-    "recalibration": lambda y, p, other, x: cs.recalibration.choose(p, y, repeats=2, rng=1),
+    "recalibration": lambda y, p, other, x: cs.recalibration.choose(y, p, repeats=2, rng=1),
     "validate": FUNCTIONS["validate"],
     "Monitor": FUNCTIONS["Monitor"],
 }

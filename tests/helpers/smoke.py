@@ -118,7 +118,7 @@ def recalibrated():
         cs.recalibration.RECALIBRATORS[name]().fit(P, Y).predict_proba(P)
     cs.recalibration.VennAbers().fit(P, Y).predict_pair(P)
     cs.recalibration.PriorShift(train_prevalence=0.4).fit(P).predict_proba(P)
-    found = cs.recalibration.choose(P, Y, cv=2, repeats=2, rng=1)
+    found = cs.recalibration.choose(Y, P, cv=2, repeats=2, rng=1)
     return str(found), found._repr_html_(), found.to_dict(), found.to_frame()
 
 
