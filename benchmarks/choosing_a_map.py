@@ -52,7 +52,7 @@ def one_data_set(task: str, n: int, seed: int) -> dict[str, float]:
     }
     chosen = {}
     for score in CHOICE_SCORES:
-        found = choose(p, y, score=score, rng=seed)
+        found = choose(y, p, score=score, rng=seed)
         near = {
             name for name, d, se in zip(found.names, found.difference, found.standard_error, strict=True) if d <= se
         }

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from small_rows import KINDS, N, classes, events, many_classes, many_rows, rows_of
-from spellings import arguments
+from spellings import meant
 
 import calibstat as cs
 
@@ -152,9 +152,9 @@ def plain_verbs(y: np.ndarray, prob: np.ndarray, asked: dict[str, Any]) -> dict[
     half = N // 2
     samples = {"early": (y[:half], prob[0][:half]), "late": (y[half:], prob[1][half:])}
     three = {"a": prob[0], "b": prob[1], "c": prob.mean(axis=0)}
-    by = {("by" if key == "measure" else key): value for key, value in one.items()}
+    equivalence_test = meant("lambda *rows, measure, **more: cs.equivalence_test(*rows, by=measure, **more)")
     return {
-        "equivalence": partial(cs.equivalence_test, y, prob[0], margin=0.2, n_resamples=39, **by),
+        "equivalence": partial(equivalence_test, y, prob[0], margin=0.2, n_resamples=39, **one),
         "compare unpaired": partial(cs.compare, samples, n_resamples=19, **one),
         "compare samples": partial(cs.compare, samples, n_resamples=19, **one),
         "compare three": partial(cs.compare, y, three, reference="b", adjust="bh", n_resamples=19, **one),
@@ -191,8 +191,8 @@ def others() -> dict[str, Call]:
         "net_benefit": partial(cs.net_benefit, y, prob[0], [0.1, 0.3, 0.6]),
         "decision_loss": partial(cs.decision_loss, y, prob[0], [0.1, 0.3, 0.6], **few),
         "sharpness": partial(cs.sharpness, y, prob[0], n_points=21),
-        "t_cal": partial(cs.t_cal, y, prob[0], **few),
-        "kernel_calibration_test": partial(cs.kernel_calibration_test, label, vectors[0], **few),
+        "t_cal": partial(meant("cs.t_cal"), y, prob[0], **few),
+        "kernel_calibration_test": partial(meant("cs.kernel_calibration_test"), label, vectors[0], **few),
         "equivalence by bins": partial(cs.equivalence_test, y, prob[0], margin=0.2, **few),
         "detectable_effect": partial(cs.detectable_effect, y, prob[0], "ks", n_datasets=20, **few),
     }
@@ -226,7 +226,7 @@ def _asked() -> Iterator[tuple[str, str, str, str, Call]]:
                     for question, call in verbs(outcome, both, rows_of(kind), asked).items():
                         yield question, measure, data, kind, call
         for lens, words in LENSES.items():
-            through = arguments(words)
+            through = meant(f"dict({words})")
             for data, (outcome, both) in several.items():
                 if data == "over-confident" or plainly:
                     for kind in KINDS:
@@ -238,7 +238,7 @@ def _asked() -> Iterator[tuple[str, str, str, str, Call]]:
         for question, call in plain_verbs(y, prob, asked).items():
             yield question, measure, "tied", "plain", call
         for lens in ("class_wise mean", "canonical") if plainly else ():
-            through = {**asked, **arguments(LENSES[lens])}
+            through = {**asked, **meant(f"dict({LENSES[lens]})")}
             for question, call in more_verbs(label, vectors, {}, through).items():
                 yield question, measure, f"over-confident {lens}", "plain", call
             for question, call in plain_verbs(label, vectors, through).items():
@@ -250,7 +250,7 @@ def _asked() -> Iterator[tuple[str, str, str, str, Call]]:
                     yield question, measure, "many rows", kind, call
         if measure in OF_MANY_CLASSES:
             for lens in ("class_wise mean", "class_wise max", "canonical"):
-                for question, call in verbs(*many_classes(), {}, {**asked, **arguments(LENSES[lens])}).items():
+                for question, call in verbs(*many_classes(), {}, {**asked, **meant(f"dict({LENSES[lens]})")}).items():
                     yield question, measure, f"many classes {lens}", "plain", call
         summary = cs.Sample.from_rows(y, prob[0])
         for question in ("test", "honest", "percentile"):

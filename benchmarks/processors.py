@@ -71,7 +71,7 @@ def chosen(seed):
 
     y, p = rows(random.Random(5000 + seed), (100, 200, 300)[seed % 3], FEW[seed % 6])
     how = {"one_standard_error": bool(seed % 2), "score": ("brier", "log_loss")[seed // 2 % 2]}
-    found = cs.recalibration.choose(p, y, rng=seed, repeats=2, **how)
+    found = cs.recalibration.choose(y, p, rng=seed, repeats=2, **how)
     return {"map": repr(found.recalibrator), "order": found.names, "text": str(found)}
 
 

@@ -16,7 +16,9 @@ ROWS = "[0, 1, 0, 1], [0.2, 0.3, 0.6, 0.7]"
 BY_FOLDS = f"cs.confidence_interval({ROWS}, folds=[0, 0, 1, 1], n_resamples=1, method="
 FITTED = "signature(cs.cross_validate).parameters['method']"
 DIAGRAM = f"cs.reliability({ROWS}, band=None, interval=False, confidence_level=0.9)"
+BY_MEASURE = f"cs.equivalence_test({ROWS}, measure='bins')"
 GROUPS = r"(cs\.audit\(.*?)(\w+)((?:, (?:depth|min_rows|n_quantiles)=\d+)+)"
+CLASSICAL = "calibration_belt|cox|hosmer_lemeshow|kernel_calibration_test|kolmogorov_smirnov|kuiper|spiegelhalter|t_cal"
 SPELLINGS = (  # what has an answer where the new words are known; words of before, as a pattern; words of now
     ("cs.Judge", r"proxy=(\w+)((?:, (?:inclusion|blind)=\w+)*)", r"judge=cs.Judge(\1\2)"),
     ("cs.Judge", r"\buse='(\w+)'", r"method='\1'"),
@@ -28,6 +30,9 @@ SPELLINGS = (  # what has an answer where the new words are known; words of befo
     ("cs.LENSES['class_wise_mean']", r"lens='class_wise', reduce='(mean|max)'", r"lens='class_wise_\1'"),
     ("cs.Clusters", r"cluster=(\w+), unseen='rows'", r"cluster=cs.Clusters(\1, unseen='rows')"),
     ("cs.Groups", GROUPS, r"\1cs.Groups(\2\3)"),
+    ("cs.classical.__all__", rf"\bcs\.({CLASSICAL})\b", r"cs.classical.\1"),
+    (BY_MEASURE, r"(cs\.equivalence_test\(.*)\bby=", r"\1measure="),
+    (BY_MEASURE, r"(cs\.equivalence_test\(.*)\blevel=", r"\1confidence_level=1 - "),
     (DIAGRAM, r"(cs\.reliability\(.*)\blevel=", r"\1confidence_level="),
 )
 
@@ -52,6 +57,6 @@ def spelled(text: str, is_known: Callable[[str], bool] = has_answer) -> str:
     return text
 
 
-def arguments(text: str) -> dict[str, Any]:
-    """Return arguments that are written as in a call, in the words that this checkout knows."""
-    return dict(eval(f"dict({spelled(text)})", {"cs": cs}))
+def meant(text: str) -> Any:
+    """Return what is written, in the words that this checkout knows."""
+    return eval(spelled(text), {"cs": cs})

@@ -1,5 +1,6 @@
 """The public names, each where it is defined: read by type checkers, by editors and by `__init__.py`."""
 
+from calibstat import classical as classical
 from calibstat import generators as generators
 from calibstat import measures as measures
 from calibstat import readers as readers
@@ -9,14 +10,6 @@ from calibstat.answers_by_model import Answers as Answers
 from calibstat.bounds.curves.curve_shapes import Slope as Slope
 from calibstat.bounds.curves.curve_shapes import Variation as Variation
 from calibstat.calibrated_model import CalibratedModel as CalibratedModel
-from calibstat.classical.calibration_belt import calibration_belt as calibration_belt
-from calibstat.classical.cox import cox as cox
-from calibstat.classical.cumulative_tests import kolmogorov_smirnov as kolmogorov_smirnov
-from calibstat.classical.cumulative_tests import kuiper as kuiper
-from calibstat.classical.hosmer_lemeshow import hosmer_lemeshow as hosmer_lemeshow
-from calibstat.classical.skce_tests import kernel_calibration_test as kernel_calibration_test
-from calibstat.classical.spiegelhalter import spiegelhalter as spiegelhalter
-from calibstat.classical.t_cal import t_cal as t_cal
 from calibstat.classical.validate import validate as validate
 from calibstat.data import lenses as lenses
 from calibstat.data.checked_rows import Data as Data

@@ -141,7 +141,7 @@ class CalibratedModel(Parametrised):
         clip = None if clip is None else float(f"{settled(clip):.2g}")
         if given is None:
             rng = int(key_of(self.random_state))
-            chosen = choose(held_out, label, sample_weight=weight, clip=clip, rng=rng, labels=range(classes.size))
+            chosen = choose(label, held_out, sample_weight=weight, clip=clip, rng=rng, labels=range(classes.size))
             given = chosen.recalibrator
         elif isinstance(self.map, str) and "clip" in given.get_params():
             given.set_params(clip=clip)

@@ -134,7 +134,7 @@ class Result:
         Examples
         --------
         >>> import calibstat as cs
-        >>> result = cs.spiegelhalter([1, 0, 1], [0.75, 0.25, 0.25])
+        >>> result = cs.classical.spiegelhalter([1, 0, 1], [0.75, 0.25, 0.25])
         >>> {name: round(number, 3) for name, number in result.scalars().items()}
         {'statistic': 0.333, 'pvalue': 0.739, 'n': 3, 'n_resamples': 0}
         """

@@ -169,23 +169,23 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "`largest_high` bounds what anyone loses by acting from their own threshold on, in the unit of gain and cost.",
     ),
     "CoxResult": (
-        "cox",
+        "classical.cox",
         "`slope` is 1 and `intercept` 0 for a calibrated model; both are on the scale of log-odds.",
     ),
     "AsymptoticTestResult": (
-        "spiegelhalter, kolmogorov_smirnov, kuiper, kernel_calibration_test",
+        "classical.spiegelhalter, classical.kolmogorov_smirnov, classical.kuiper, classical.kernel_calibration_test",
         "A small `pvalue` is evidence against calibration. It is approximate: with few rows use `calibration_test`.",
     ),
     "HosmerLemeshowResult": (
-        "hosmer_lemeshow",
+        "classical.hosmer_lemeshow",
         "Read it as an `AsymptoticTestResult`. `observed` and `expected` are the events of each group.",
     ),
     "CalibrationBelt": (
-        "calibration_belt",
+        "classical.calibration_belt",
         "Where the belt does not contain the diagonal, predictions are wrong. `pvalue` is of the whole belt.",
     ),
     "TCalResult": (
-        "t_cal",
+        "classical.t_cal",
         "A small `pvalue` is evidence against calibration. `squared_error` is the debiased square at the chosen bins.",
     ),
     "Decomposition": (

@@ -49,14 +49,14 @@ def difference(measure: str) -> Test:
 
 
 ONE_MODEL: Mapping[str, Test] = {
-    "spiegelhalter": of_one_model(cs.spiegelhalter),
-    "hosmer_lemeshow": of_one_model(cs.hosmer_lemeshow, held_out=True),
-    "cox": lambda y, models, rng: cs.cox(y, models["model"], held_out=True).joint_test.pvalue,
-    "calibration_belt": of_one_model(cs.calibration_belt, held_out=True),
-    "kolmogorov_smirnov": of_one_model(cs.kolmogorov_smirnov),
-    "kuiper": of_one_model(cs.kuiper),
-    "kernel_calibration_test, asymptotic": drawn(cs.kernel_calibration_test, 99),
-    "kernel_calibration_test, block": of_one_model(cs.kernel_calibration_test, method="block"),
+    "spiegelhalter": of_one_model(cs.classical.spiegelhalter),
+    "hosmer_lemeshow": of_one_model(cs.classical.hosmer_lemeshow, held_out=True),
+    "cox": lambda y, models, rng: cs.classical.cox(y, models["model"], held_out=True).joint_test.pvalue,
+    "calibration_belt": of_one_model(cs.classical.calibration_belt, held_out=True),
+    "kolmogorov_smirnov": of_one_model(cs.classical.kolmogorov_smirnov),
+    "kuiper": of_one_model(cs.classical.kuiper),
+    "kernel_calibration_test, asymptotic": drawn(cs.classical.kernel_calibration_test, 99),
+    "kernel_calibration_test, block": of_one_model(cs.classical.kernel_calibration_test, method="block"),
     "calibration_test, ece, rows and labels": drawn(cs.calibration_test, 99, measure="ece", resample="both"),
     "calibration_test, ks, rows and labels": drawn(cs.calibration_test, 99, measure="ks", resample="both"),
 }

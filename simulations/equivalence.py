@@ -41,16 +41,16 @@ LEVEL = 0.05
 class Claim:
     """Asks whether the margin is claimed: 1 or 0."""
 
-    by: str
+    measure: str
     margin: float
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, data: Any, rng: np.random.SeedSequence) -> list[float]:
         """Return the answer."""
-        if self.by == "bins":
-            return [cs.equivalence_test(data, margin=self.margin, level=LEVEL, **self.options).claimed]
+        if self.measure == "bins":
+            return [cs.equivalence_test(data, margin=self.margin, confidence_level=1 - LEVEL, **self.options).claimed]
         high = cs.confidence_interval(
-            data, measure=self.by, confidence_level=1 - 2 * LEVEL, rng=rng, **self.options
+            data, measure=self.measure, confidence_level=1 - 2 * LEVEL, rng=rng, **self.options
         ).high
         return [high <= self.margin]
 
@@ -154,7 +154,7 @@ def counted(case: Case, n_jobs: int | None) -> dict[str, Any]:
         "question": case.question,
         "generator": case.label,
         "n": case.n,
-        "measure": case.claim.by,
+        "measure": case.claim.measure,
         "method": "equivalence",
         "margin": case.claim.margin,
         "level": LEVEL,

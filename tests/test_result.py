@@ -23,11 +23,11 @@ LABELLED, ASKED_P = cs.generators.temperature(2).sample(200, rng=2)
 JUDGE = LABELLED.astype(float)
 LABELLED = np.where(np.random.default_rng(3).permutation(200) < 100, LABELLED, np.nan)
 MADE = {
-    "AsymptoticTestResult": lambda: cs.spiegelhalter(Y, P),
+    "AsymptoticTestResult": lambda: cs.classical.spiegelhalter(Y, P),
     "Audit": lambda: cs.audit(Y, P, {"first": np.arange(60) < 30}, shape=True, **FEW),
     "Beyond": lambda: made("Audit").beyond,
     "BrierStatus": lambda: compared().status(),
-    "CalibrationBelt": lambda: cs.calibration_belt(Y, P, held_out=True),
+    "CalibrationBelt": lambda: cs.classical.calibration_belt(Y, P, held_out=True),
     "CalibrationSharpness": lambda: cs.sharpness(Y, P),
     "CalibrationTestResult": lambda: cs.calibration_test(Y, P, **FEW),
     "Choice": lambda: cs.choose(Y, {"m": P}, subject_to="ks.high <= 0.5", **FEW),
@@ -36,7 +36,7 @@ MADE = {
     "ClustersOfRows": lambda: cs.calibration_test(Y, P, cluster=np.arange(60) // 2, **FEW).rows,
     "Comparison": lambda: cs.compare(Y, {"a": P, "b": P**2}, **FEW),
     "ConfidenceInterval": lambda: cs.confidence_interval(Y, P, **FEW),
-    "CoxResult": lambda: cs.cox(Y, P, held_out=True),
+    "CoxResult": lambda: cs.classical.cox(Y, P, held_out=True),
     "Decomposition": lambda: cs.decompose(Y, P),
     "Deviation": lambda: cs.calibration_test(*cs.generators.temperature(4).sample(400, rng=1), **FEW).deviation,
     "ClassesReport": lambda: made("Report").models["model"].classes,
@@ -55,8 +55,8 @@ MADE = {
     "GceFamily": lambda: cs.gce_family(LABEL, PROB),
     "DecisionLossCurve": lambda: cs.decision_loss(Y, P, [0.2, 0.6], **FEW),
     "GeneralizationGap": lambda: cs.generalization_gap((Y, P), (Y, P), **FEW),
-    "HosmerLemeshowResult": lambda: cs.hosmer_lemeshow(Y, P, held_out=True),
-    "MapChoice": lambda: cs.recalibration.choose(P, Y, maps=MAPS, cv=2, repeats=2, rng=1),
+    "HosmerLemeshowResult": lambda: cs.classical.hosmer_lemeshow(Y, P, held_out=True),
+    "MapChoice": lambda: cs.recalibration.choose(Y, P, maps=MAPS, cv=2, repeats=2, rng=1),
     "MeasureDetail": lambda: cs.detail(Y, P, measure="ece"),
     "Measured": lambda: made("Report").models["model"].measures["brier"],
     "ModelReport": lambda: made("Report").models["model"],
@@ -73,7 +73,7 @@ MADE = {
     "SampleSize": lambda: cs.sample_size(P, "temperature=3", test="ks", n_datasets=20, **FEW),
     "SimplexReliability": lambda: cs.reliability(LABEL, PROB, lens="canonical"),
     "Summary": lambda: cs.summarize(Y, {"m": P}, **FEW),
-    "TCalResult": lambda: cs.t_cal(Y, P, **FEW),
+    "TCalResult": lambda: cs.classical.t_cal(Y, P, **FEW),
     "Validation": lambda: cs.validate(Y, P),
 }
 DRAWN = {
@@ -176,7 +176,7 @@ def test_scalars_of_nested_numbers_of_all_kinds():
     assert made("MonitorStatus").scalars()["alarm"] == 1
     assert np.isnan(cs.validate([0, 1, 1, 0], [0.5] * 4).scalars()["slope"])
     assert cs.estimate(Y, {"a": P, "b": P}).scalars() == {"a": cs.estimate(Y, P), "b": cs.estimate(Y, P)}
-    assert cs.spiegelhalter(Y, {"a": P}).scalars()["a.n"] == 60
+    assert cs.classical.spiegelhalter(Y, {"a": P}).scalars()["a.n"] == 60
 
 
 def test_fields_of_results_within_results_have_dots():

@@ -129,7 +129,7 @@ def calibration_belt(
 
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)
-    >>> result = cs.calibration_belt(y, p, held_out=True)
+    >>> result = cs.classical.calibration_belt(y, p, held_out=True)
     >>> result.degree, result.pvalue < 0.001, [side for side, _, _ in result.departures()]
     (1, True, ['above', 'below'])
 

@@ -173,7 +173,7 @@ def cox(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(2.0).sample(5000, rng=1)  # every logit twice too large
-    >>> result = cs.cox(y, p, held_out=True)
+    >>> result = cs.classical.cox(y, p, held_out=True)
     >>> round(result.slope, 1), result.slope_test.pvalue < 1e-6
     (0.5, True)
     """

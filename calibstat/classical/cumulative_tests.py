@@ -67,7 +67,7 @@ def kolmogorov_smirnov(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.shift(0.5).sample(1000, rng=1)
-    >>> cs.kolmogorov_smirnov(y, p).pvalue < 0.001
+    >>> cs.classical.kolmogorov_smirnov(y, p).pvalue < 0.001
     True
     """
     seen, sample = binary_input(rows, "the Kolmogorov–Smirnov test")
@@ -122,7 +122,7 @@ def kuiper(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(1.5).sample(2000, rng=1)
-    >>> cs.kuiper(y, p).pvalue < 0.001
+    >>> cs.classical.kuiper(y, p).pvalue < 0.001
     True
     """
     seen, sample = binary_input(rows, "the Kuiper test")

@@ -67,7 +67,7 @@ def hosmer_lemeshow(
 
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)  # over-confident
-    >>> result = cs.hosmer_lemeshow(y, p, held_out=True)
+    >>> result = cs.classical.hosmer_lemeshow(y, p, held_out=True)
     >>> result.df, result.pvalue < 0.01
     (10, True)
 

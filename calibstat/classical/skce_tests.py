@@ -45,10 +45,10 @@ def kernel_calibration_test(
 
     >>> import calibstat as cs
     >>> y, p = cs.generators.dirichlet((1, 1, 1)).sample(500, rng=1)
-    >>> result = cs.kernel_calibration_test(y, p, rng=1)
+    >>> result = cs.classical.kernel_calibration_test(y, p, rng=1)
     >>> abs(result.statistic) < 0.002, result.pvalue > 0.05
     (True, True)
-    >>> cs.kernel_calibration_test((y + 1) % 3, p, rng=1).pvalue
+    >>> cs.classical.kernel_calibration_test((y + 1) % 3, p, rng=1).pvalue
     0.001
 
     Parameters

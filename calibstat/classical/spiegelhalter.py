@@ -61,7 +61,7 @@ def spiegelhalter(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)  # over-confident
-    >>> result = cs.spiegelhalter(y, p)
+    >>> result = cs.classical.spiegelhalter(y, p)
     >>> result.statistic > 3, result.pvalue < 0.01
     (True, True)
     """

@@ -94,7 +94,7 @@ def t_cal(
 
     >>> import calibstat as cs
     >>> y, p = cs.generators.high_frequency(8, 0.3).sample(2000, rng=1)
-    >>> result = cs.t_cal(y, p, rng=1)
+    >>> result = cs.classical.t_cal(y, p, rng=1)
     >>> result.pvalue < 0.05, result.n_bins[:4].tolist()
     (True, [2, 4, 8, 16])
 

@@ -170,13 +170,14 @@ def show_margin(
     prob: Prob,
     reading: Reading,
     margin: Annotated[float, typer.Option("--margin", help="The largest error that does not matter.")] = 0.05,
-    by: Annotated[
-        str, typer.Option("--by", metavar="BINS", help="bins, or a measure of calibration error such as ece or ks.")
+    measure: Annotated[
+        str,
+        typer.Option("--measure", metavar="BINS", help="bins, or a measure of calibration error such as ks."),
     ] = "bins",
     n_bins: Annotated[
         int | None, typer.Option("--n-bins", help="Number of bins, fixed beforehand. Default: 5; of a measure its own.")
     ] = None,
-    level: Annotated[float, typer.Option("--level", help="Largest probability of a wrong claim, below 1/2.")] = 0.05,
+    level: Level = 0.95,
     lens: LensText = None,
     n_resamples: Resamples = None,
     rng: Seed = 0,
@@ -193,8 +194,8 @@ def show_margin(
         equivalence = equivalence_test(
             data,
             margin=margin,
-            by=by,
-            level=level,
+            measure=measure,
+            confidence_level=level,
             lens=view(data, lens).lens,
             n_resamples=n_resamples,
             rng=rng,

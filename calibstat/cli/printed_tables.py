@@ -73,7 +73,9 @@ def table_of_bins(equivalence: Equivalence) -> Table:
     """Make the table of bins: mean prediction, observed frequency, and limits of the mean outcome probability."""
     from calibstat.output.wording import number, percent
 
-    grid = table("Predictions", ">Rows", ">Mean", ">Frequency", f">{percent(1 - equivalence.level)} limits, each")
+    grid = table(
+        "Predictions", ">Rows", ">Mean", ">Frequency", f">{percent(equivalence.confidence_level)} limits, each"
+    )
     for left, right, rows, mean, frequency, low, high in equivalence.to_frame().to_numpy():
         where, ends = f"{settled(left):.3g} to {settled(right):.3g}", f"{number(low)} and {number(high)}"
         grid.add_row(where, f"{settled(rows):,.0f}", number(mean), number(frequency), ends)

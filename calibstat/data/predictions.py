@@ -15,7 +15,15 @@ from calibstat.data.checks import described, need_text, quoted
 from calibstat.data.estimators import Classifier, predict
 from calibstat.data.labels import OutcomeNames, Positive, check_row_names, labels_or_positive, with_labels
 from calibstat.data.row_order import canonical_order
-from calibstat.data.validation import as_classes, as_matrix, n_columns, outcomes_of_rows, vector_error
+from calibstat.data.validation import (
+    as_classes,
+    as_matrix,
+    look_swapped,
+    n_columns,
+    outcomes_of_rows,
+    swapped,
+    vector_error,
+)
 
 MAXIMA_BLOCK = 64  # classes whose maximum is found first; only the block that holds the largest is then searched
 
@@ -99,9 +107,18 @@ class Predictions:
         >>> cs.Predictions.from_rows([2, 0], [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]).n_classes
         3
         """
+        try:
+            return cls._from_rows(y_true, y_prob, labels_or_positive(labels, pos_label))
+        except ValueError:
+            if look_swapped(y_true, y_prob):
+                raise swapped() from None
+            raise
+
+    @classmethod
+    def _from_rows(cls, y_true: ArrayLike, y_prob: ArrayLike, labels: OutcomeNames) -> Predictions:
         check_row_names(y_true, y_prob)
         y = outcomes_of_rows(y_true)
-        y_prob, known = with_labels(y, y_prob, labels_or_positive(labels, pos_label))
+        y_prob, known = with_labels(y, y_prob, labels)
         prob, slack = as_matrix(y_prob)
         n, classes = prob.shape
         names = tuple(range(classes)) if known is None else tuple(known)

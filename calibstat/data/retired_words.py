@@ -11,16 +11,18 @@ from calibstat.data.checks import is_among, short
 class Retired(NamedTuple):
     """An argument that is gone: the functions that had it, and what is written now, by its value or for any.
 
-    Of any value ``{}`` stands for it.
+    Of any value ``{}`` stands for it; `of_functions` are those in which it meant something else.
     """
 
     where: tuple[str, ...]
     now: str
     of_values: tuple[tuple[object, str], ...] = ()
+    of_functions: tuple[tuple[str, str], ...] = ()
 
-    def written(self, value: object) -> str:
-        """Return what is written now for this value."""
-        now = next((now for given, now in self.of_values if is_among(value, (given,))), self.now)
+    def written(self, value: object, function: str = "") -> str:
+        """Return what is written now for this value, in this function."""
+        now = dict(self.of_functions).get(function, self.now)
+        now = next((now for given, now in self.of_values if is_among(value, (given,))), now)
         return now.format(short(value))
 
 
@@ -49,10 +51,20 @@ RETIRED: Mapping[str, Retired] = {
     "depth": Retired(("audit",), "groups=cs.Groups(features, depth={})"),
     "min_rows": Retired(("audit",), "groups=cs.Groups(features, min_rows={})"),
     "n_quantiles": Retired(("audit",), "groups=cs.Groups(features, n_quantiles={})"),
-    "level": Retired(("reliability",), "confidence_level={}"),
+    "level": Retired(
+        ("reliability", "equivalence_test"),
+        "confidence_level={}",
+        of_functions=(("equivalence_test", "confidence_level=1 - {}"),),
+    ),
+    "by": Retired(("equivalence_test",), "measure={}"),
 }
+MOVED = (  # to calibstat.classical
+    *("calibration_belt", "cox", "hosmer_lemeshow", "kernel_calibration_test"),
+    *("kolmogorov_smirnov", "kuiper", "spiegelhalter", "t_cal"),
+)
 RETIRED_FUNCTIONS: Mapping[str, str] = {
     "compare_samples": "compare({name: (y_true, y_prob), ...})",
+    **{name: f"classical.{name}(y_true, y_prob)" for name in MOVED},
 }
 RETIRED_MEMBERS: Mapping[str, str] = {  # of measures
     "makes_cells": "has_cells_of_data",
@@ -70,7 +82,7 @@ def refuse_retired(function: str, given: Mapping[str, object], own: Collection[s
     """Raise for an argument that is gone from a function, and write out what takes its place."""
     for word, retired in RETIRED.items():
         if word in given and function in retired.where and word not in own:
-            now = retired.written(given[word])
+            now = retired.written(given[word], function)
             raise ValueError(f"expected {now} for {function}, found {word}={short(given[word])}, which is gone")
 
 

@@ -143,6 +143,15 @@ def not_a_number(array: np.ndarray, name: str) -> ValueError:
 
 def as_rows(y_true: object, y_prob: object, labels: OutcomeNames = None) -> tuple[np.ndarray, np.ndarray]:
     """Convert to outcomes (float64 or int64) and predictions of equal length, whose values are not yet checked."""
+    try:
+        return _as_rows(y_true, y_prob, labels)
+    except ValueError:
+        if look_swapped(y_true, y_prob):
+            raise swapped() from None
+        raise
+
+
+def _as_rows(y_true: object, y_prob: object, labels: OutcomeNames) -> tuple[np.ndarray, np.ndarray]:
     are_arrays = type(y_true) is np.ndarray is type(y_prob)  # which name neither rows nor columns
     if not are_arrays:
         check_row_names(y_true, y_prob)
@@ -182,15 +191,53 @@ def _are_good(y: np.ndarray, p: np.ndarray) -> bool:
 
 def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:
     """Return the error that names the first bad row: a slow pass, after a fast check has failed."""
+    if look_swapped(y, p):
+        return swapped()
     outcome = (y == 0) | (y == 1)
-    if not outcome.all() and np.all((p == 0) | (p == 1)) and np.all((y >= 0) & (y <= 1)):
-        y_true, y_prob = Given.OUTCOMES, Given.PREDICTIONS
-        swapped = "expected (", y_true, ", ", y_prob, "), but they look swapped: found every "
-        return RowsError(*swapped, y_prob, " 0 or 1 and some ", y_true, " not")
     if not outcome.all():
         return first_error(outcome, "0 or 1", y, Given.OUTCOMES, advice_of_outcomes(y))
     good = (p >= 0) & (p <= 1)
     return first_error(good, "a probability from 0 to 1", p, Given.PREDICTIONS, advice_of_scale(p))
+
+
+# --- outcomes and predictions in the other order: asked once rows are refused, as it takes some passes over them ------
+
+
+def look_swapped(y_true: object, y_prob: object) -> bool:
+    """Whether what was given as outcomes are probabilities, of one model or several, and as predictions classes.
+
+    Where both are 0 or 1 alone no one can tell.
+    """
+    if isinstance(y_true, Mapping):
+        return bool(y_true) and all(look_swapped(each, y_prob) for each in y_true.values())
+    try:
+        y, p = to_numpy(y_true, "y_true"), to_numpy(y_prob, "y_prob")
+    except ValueError:
+        return False
+    return _could_be_classes(p) and _are_probabilities(y)
+
+
+def _could_be_classes(array: np.ndarray) -> bool:
+    """Whether these are names or whole numbers, one a row."""
+    if array.ndim != 1 and array.shape[1:] != (1,):
+        return False
+    if array.dtype.kind in "buif":
+        return bool(np.all(array == np.floor(array)))
+    return all(isinstance(each, int | np.integer | np.bool_) or not is_real(each) for each in array.ravel().tolist())
+
+
+def _are_probabilities(array: np.ndarray) -> bool:
+    """Whether these are numbers from 0 to 1 that are more than the names of two classes."""
+    if array.dtype.kind not in "buif" or not bool(np.all((array >= 0) & (array <= 1))):
+        return False
+    return array.shape[1:] > (1,) or bool(np.any(array != np.floor(array)))
+
+
+def swapped() -> RowsError:
+    """Return the error about outcomes and predictions in the other order."""
+    y_true, y_prob = Given.OUTCOMES, Given.PREDICTIONS
+    order = "expected (", y_true, ", ", y_prob, "), the outcomes first, but they look swapped: found probabilities in "
+    return RowsError(*order, y_true, " and classes in ", y_prob)
 
 
 def outcomes_of_rows(y_true: object) -> np.ndarray:

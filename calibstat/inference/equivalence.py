@@ -40,7 +40,7 @@ LEAST_MARGIN = "A calibrated model would show {:g} on these rows: no smaller mar
 P_FLOOR = 1e-6  # of a test by a measure: the search for its p-value ends here
 _NO_BINS = (
     "expected independent rows of equal weight for {}, found {}: its proof bounds a number of events; "
-    'by= a measure, such as "ece", takes them'
+    'measure="ece", or another measure, takes them'
 )
 _SEARCH_HALVINGS = 20  # halvings of the range of that search, on the scale of the normal quantile
 
@@ -71,16 +71,16 @@ class Equivalence(NotedResult):
     Attributes
     ----------
     claimed : bool
-        Whether the margin is shown: `limit` is at most `margin`, and so `pvalue` at most `level`.
+        Whether the margin is shown: `limit` is at most `margin`, and so `pvalue` at most 1 - `confidence_level`.
     pvalue : float
         Probability, if the null hypothesis holds, of rows that contradict it as much: at most this.
     limit : float
-        The smallest margin that these rows could show at `level`: an upper bound of the largest gap in any bin (or of
-        the measure), which fails with probability of at most `level`.
+        The smallest margin that these rows could show: an upper bound of the largest gap in any bin (or of the
+        measure), which holds with probability of at least `confidence_level`.
     margin : float
         The margin asked for.
-    level : float
-        The largest probability of a false claim.
+    confidence_level : float
+        The least probability that no false claim is made.
     worst_bin : int or None
         Index of the bin from which `limit` is; None for a measure.
     left, right : ndarray, shape (n_bins_used,), or None
@@ -88,12 +88,13 @@ class Equivalence(NotedResult):
     count, mean_prediction, frequency : ndarray, shape (n_bins_used,), or None
         Rows, mean prediction and observed frequency of outcome 1 in each bin.
     low, high : ndarray, shape (n_bins_used,), or None
-        Limits of the mean outcome probability in each bin; each by itself fails with probability of at most `level`.
+        Limits of the mean outcome probability in each bin; each by itself holds with probability of at least
+        `confidence_level`.
     rows_needed : int or None
         About how many rows with such predictions a calibrated model needs for a 50 % chance to show the margin.
     null_hypothesis : str
         The null hypothesis, in one sentence.
-    by : ClaimedBins or NamedMeasure
+    measure : ClaimedBins or NamedMeasure
         The bins, or the measure with its options.
     lens : NamedLens
         The outcome whose probability was predicted.
@@ -108,7 +109,7 @@ class Equivalence(NotedResult):
     pvalue: float
     limit: float
     margin: float
-    level: float
+    confidence_level: float
     worst_bin: int | None
     left: np.ndarray | None
     right: np.ndarray | None
@@ -119,7 +120,7 @@ class Equivalence(NotedResult):
     high: np.ndarray | None
     rows_needed: int | None
     null_hypothesis: str
-    by: NamedMeasure | ClaimedBins
+    measure: NamedMeasure | ClaimedBins
     lens: NamedLens
     n: int
     if_calibrated: float | None = None
@@ -138,9 +139,9 @@ class Equivalence(NotedResult):
         margin, limit = f"{self.margin:g}", _rounded_up(self.limit)
         floor = "" if self.if_calibrated is None else f" {LEAST_MARGIN.format(_rounded_up(self.if_calibrated))}"
         if self.claimed:
-            claim = f"{self.by} is at most {margin}"
+            claim = f"{self.measure} is at most {margin}"
             if self.count is not None:
-                claim = f"In {_every(self.count, self.by)} the outcomes average within {margin} of the predictions"
+                claim = f"In {_every(self.count, self.measure)} the outcomes average within {margin} of the predictions"
             return f"{claim} (p = {settled(self.pvalue):.3g}; these rows could show {limit:g}).{floor}"
         sentence = f"Not shown: the smallest margin that these {self.n} rows show is {limit:g}."
         if self.rows_needed is not None:
@@ -150,9 +151,10 @@ class Equivalence(NotedResult):
 
     @property
     def details(self) -> str:
-        """The measure, the lens, the number of rows, the level and the null hypothesis."""
-        level = level_text(self.level)
-        return f"{self.by}, {self.lens}, n = {self.n}, level {level}.\nNull hypothesis: {self.null_hypothesis}"
+        """The measure, the lens, the number of rows, the confidence level and the null hypothesis."""
+        level = level_text(self.confidence_level)
+        about = f"{self.measure}, {self.lens}, n = {self.n}, confidence level {level}"
+        return f"{about}.\nNull hypothesis: {self.null_hypothesis}"
 
     def __str__(self) -> str:
         return f"{self.answer}\n{self.details}"
@@ -166,13 +168,15 @@ def _rounded_up(limit: float) -> float:
     return math.ceil(limit / unit - 1e-9) * unit
 
 
-def _every(count: np.ndarray, by: NamedMeasure | ClaimedBins) -> str:
+def _every(count: np.ndarray, bins: NamedMeasure | ClaimedBins) -> str:
     """Name the bins of a claim: fifths only if they are."""
     if count.size == 1:
         return "the one bin of all predictions"
     even = count.size == FIFTHS and np.ptp(count) <= max(1.0, count.sum() / 100)
     return (
-        "every fifth of the predictions" if even and by == ClaimedBins(FIFTHS, "quantile") else f"every one of the {by}"
+        "every fifth of the predictions"
+        if even and bins == ClaimedBins(FIFTHS, "quantile")
+        else f"every one of the {bins}"
     )
 
 
@@ -182,8 +186,8 @@ def equivalence_test(
     /,
     *,
     margin: float = 0.05,
-    by: str | Measure | type[Measure] = "bins",
-    level: float = 0.05,
+    measure: str | Measure | type[Measure] = "bins",
+    confidence_level: float = 0.95,
     lens: AnyLens = None,
     n_resamples: int | None = None,
     rng: Rng = None,
@@ -204,11 +208,11 @@ def equivalence_test(
         As for `estimate`; of a test by a measure rows may have weights or clusters.
     margin : float
         The largest error that does not matter, between 0 and 1.
-    by : "bins", str or Measure
+    measure : "bins", str or Measure
         "bins": the mean outcome probability is compared with the mean prediction in each bin. Or a measure of
         calibration error that has an honest interval, such as "ece" or ``calibstat.measures.KS()``.
-    level : float
-        The largest probability of a false claim, between 0 and 1/2.
+    confidence_level : float
+        The least probability that no false claim is made, between 1/2 and 1.
     lens : str or Lens, optional
         A lens with a binary outcome: "top_label", the default of more than two classes, or `lenses.one_class`.
     n_resamples, rng, n_jobs
@@ -231,34 +235,43 @@ def equivalence_test(
     Notes
     -----
     Null hypothesis, by bins: in some bin the mean outcome probability of the rows is more than `margin` away from their
-    mean prediction. The probability of a false claim is at most `level` for every number of rows and all outcome
-    probabilities: the page on equivalence has the proof. Rows must be independent given the predictions, and the number
-    of bins fixed beforehand. Errors within a bin that cancel are not seen. By a measure: the claim is made if the upper
-    end of the honest interval with confidence level 1 - 2 `level` is at most `margin`; it is as reliable as that end.
-    No claim does not mean that the margin is exceeded: few rows show little. Cost: of bins a sort, of a measure an
-    interval and about twenty upper ends.
+    mean prediction. The probability of a false claim is at most 1 - `confidence_level` for every number of rows and all
+    outcome probabilities: the page on equivalence has the proof. Rows must be independent given the predictions, and
+    the number of bins fixed beforehand. Errors within a bin that cancel are not seen. By a measure: the claim is made
+    if the upper end of the honest interval with confidence level 2 `confidence_level` - 1 is at most `margin`; it is as
+    reliable as that end. No claim does not mean that the margin is exceeded: few rows show little. Cost: of bins a
+    sort, of a measure an interval and about twenty upper ends.
 
     References
     ----------
     Hoeffding 1956, doi:10.1214/aoms/1177728178; Berger 1982, doi:10.1080/00401706.1982.10487790.
     """
     check_level("margin", margin)
-    check_level("level", level)
-    if level >= 0.5:
-        raise ValueError(f"expected level below 1/2, found {level!r}")
+    check_level("confidence_level", confidence_level)
+    if confidence_level <= 0.5:
+        raise ValueError(f"expected confidence_level above 1/2, found {confidence_level!r}")
+    confidence_level = float(confidence_level)
     draws = Draws.of(rng, 1 if n_resamples is None else n_resamples, n_jobs)
-    if isinstance(by, str) and by == "bins":
+    if isinstance(measure, str) and measure == "bins":
         settings = _options_of_bins(dict(options))
         independent(rows).need_equal_rows("a test by bins", _NO_BINS)
         view = rows.view().one_event("equivalence_test")
-        return _by_bins(view.counted("equivalence_test"), view.lens, float(margin), float(level), **settings)
+        return _by_bins(view.counted("equivalence_test"), view.lens, float(margin), confidence_level, **settings)
     seed = rng if is_whole(rng, 0) else int(draws.key)  # the same for every level
     asked = {"n_resamples": n_resamples, "rng": seed, "n_jobs": n_jobs}
-    return _by_measure(rows, find_measure(by, options), float(margin), float(level), asked)
+    return _by_measure(rows, find_measure(measure, options), float(margin), confidence_level, asked)
 
 
-def _by_measure(rows: Data, measure: Measure, margin: float, level: float, asked: dict[str, Any]) -> Equivalence:
+def _level(confidence_level: float) -> float:
+    """Return the level of the test: 0.05 for 0.95, without the last bits of the difference."""
+    return settled(1 - confidence_level)
+
+
+def _by_measure(
+    rows: Data, measure: Measure, margin: float, confidence_level: float, asked: dict[str, Any]
+) -> Equivalence:
     """Test by the upper end of an interval, with these draws."""
+    level = _level(confidence_level)
     view = rows.view().one_event("equivalence_test")
     view.counted("equivalence_test")
     if measure.honest == "mean":
@@ -279,12 +292,12 @@ def _by_measure(rows: Data, measure: Measure, margin: float, level: float, asked
         pvalue=pvalue,
         limit=interval.high,
         margin=margin,
-        level=level,
+        confidence_level=confidence_level,
         worst_bin=None,
         **dict.fromkeys(COLUMNS),
         rows_needed=None,
         null_hypothesis=f"this is more than {margin:g}: {interval.estimand}",
-        by=interval.measure,
+        measure=interval.measure,
         lens=view.lens,
         n=interval.n,
         if_calibrated=floor if floor == interval.high or (floor is not None and floor > margin) else None,
@@ -302,9 +315,15 @@ def _options_of_bins(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _by_bins(
-    sample: Sample, lens: NamedLens, margin: float, level: float, n_bins: int | str | None, strategy: Strategy
+    sample: Sample,
+    lens: NamedLens,
+    margin: float,
+    confidence_level: float,
+    n_bins: int | str | None,
+    strategy: Strategy,
 ) -> Equivalence:
     """Test both directions in every bin, each at the whole level."""
+    level = _level(confidence_level)
     value, count, positives = sample.arrays
     cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
     first = np.flatnonzero(np.diff(cell, prepend=-1))
@@ -321,7 +340,7 @@ def _by_bins(
         pvalue=float(most_likely_tail(seen, rows, expected - margin).max()),
         limit=float(gap.max()),
         margin=margin,
-        level=level,
+        confidence_level=confidence_level,
         worst_bin=int(first_largest(gap)),
         left=read_only(value[first]),
         right=read_only(value[last]),
@@ -333,7 +352,7 @@ def _by_bins(
         rows_needed=_rows_needed(rows / rows.sum(), mean, spread, margin, level),
         null_hypothesis=f"in some bin the mean outcome probability is more than {margin:g} away from the mean "
         "prediction.",
-        by=ClaimedBins(rows.size, kind),
+        measure=ClaimedBins(rows.size, kind),
         lens=lens,
         n=int(sample.n),
     )

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_whole, cut, is_among, short, unknown_name
-from calibstat.data.labels import check_row_names
 from calibstat.data.predictions import Predictions
-from calibstat.data.weighted_sample import as_weights
 from calibstat.digits import settled
 from calibstat.in_order import first_smallest, smallest_first
+from calibstat.inference.designs.question_of_rows import question
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.output.wording import number, number_of
 from calibstat.recalibration.held_out import held_out_predictions
-from calibstat.recalibration.recalibrator import Recalibrator, check_order
+from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.resampling import key_of, repeated_folds
 from calibstat.resampling.rng import Rng
 from calibstat.result import Result, read_only
@@ -108,9 +107,10 @@ class MapChoice(Result):
         return table.assign(chosen=table["map"] == repr(self.recalibrator))
 
 
+@question("sample_weight")
 def choose(
-    p: ArrayLike,
-    y: ArrayLike,
+    rows: Data,
+    /,
     *,
     cv: int = 5,
     repeats: int = 3,
@@ -118,19 +118,24 @@ def choose(
     maps: Sequence[Recalibrator] | None = None,
     one_standard_error: bool = False,
     clip: float | None = None,
-    sample_weight: ArrayLike | None = None,
     rng: Rng = None,
-    labels: Sequence[Any] | None = None,
-    pos_label: object = None,
+    **about: Unpack[AboutRows],
 ) -> MapChoice:
     """Compare calibration maps on rows that they were not fitted to, and name the best.
 
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(2).sample(2000, rng=1)  # logits twice as large as they should be
+    >>> found = cs.recalibration.choose(y, p, rng=1)
+    >>> found.recalibrator
+    PlattScaling()
+    >>> found.recalibrator.fit(p, y).predict_proba([0.9]).round(2)
+    array([0.76])
+
     Parameters
     ----------
-    p : array_like, shape (n,) or (n, K)
-        Predicted probabilities, in [0, 1]: of class 1 of two, or of each class, with rows that sum to 1.
-    y : array_like, shape (n,)
-        The observed class, from 0 to K - 1, or its name in `labels`.
+    y_true, y_prob, **about
+        As for `calibstat.estimate`: outcomes first, unlike in `fit`. Rows may have weights, in the fits and in the mean
+        score; a map that takes none is left out.
     cv : int
         Number of folds, at least 2 and at most n / 2. They are dealt at random, no class to one of them alone.
     repeats : int
@@ -144,23 +149,19 @@ def choose(
         Whether the first of these maps is chosen whose score is within one standard error of the smallest.
     clip : float, optional
         The option of the maps by default that take logarithms, for predictions of exactly 0 and 1.
-    sample_weight : array_like, shape (n,), optional
-        Non-negative weights of the rows, in the fits and in the mean score; a map that takes none is left out.
     rng : None, int, SeedSequence or Generator
         Of the folds.
-    labels : sequence of K, optional
-        The names of the classes, in the order of the columns.
-    pos_label : object, optional
-        Instead of `labels`, of two classes: the one that counts as class 1.
 
     Returns
     -------
     MapChoice
+        `calibstat.Answers`, a mapping from name to this, for several models.
 
     Raises
     ------
     ValueError
-        If an argument is not as above, `p` and `y` look swapped, or every map refuses these rows.
+        If the data or an argument are not as above, or every map refuses these rows. Outcomes and predictions in the
+        other order are noticed, but not where both are 0 or 1 alone.
 
     Notes
     -----
@@ -172,37 +173,46 @@ def choose(
     References
     ----------
     One standard error: Breiman, Friedman, Olshen, Stone 1984, Classification and regression trees, section 3.4.3.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(2).sample(2000, rng=1)  # logits twice as large as they should be
-    >>> found = cs.recalibration.choose(p, y, rng=1)
-    >>> found.recalibrator
-    PlattScaling()
-    >>> found.recalibrator.fit(p, y).predict_proba([0.9]).round(2)
-    array([0.76])
     """
-    check_order(p, y)
-    data = Predictions.from_rows(y, p, labels=labels, pos_label=pos_label)
-    check_row_names(y, sample_weight, ("y", "sample_weight"))
-    weight = None if sample_weight is None else as_weights(sample_weight, data.n)
+    data = rows.predictions
+    weight = rows.rows.weight(data.n)[0]
     check_whole("cv", cv, 2)
     check_whole("repeats", repeats, 2)
     if data.n < 2 * cv:
         raise ValueError(f"expected at least 2 rows in each of {cv} folds, found {data.n} rows")
     if not is_among(score, CHOICE_SCORES):
         raise unknown_name("a score", score, CHOICE_SCORES)
-    given = _default_maps(data.n_classes, clip) if maps is None else list(maps)
+    given = _default_maps(data.n_classes, clip) if maps is None else _checked(maps)
+    key = key_of(rng)
+    seen = data.label if weight is None else np.where(weight > 0, data.label, -1)  # by the fits
+    dealt = [*repeated_folds(key, seen, cv, repeats).T]
+    loss, left_out = _held_out(given, data, weight, dealt, score)
+    return _chosen(loss, dealt, left_out, score, one_standard_error)
+
+
+def _checked(maps: Sequence[Recalibrator]) -> list[Recalibrator]:
+    """Return the given maps; raise unless they are recalibrators, at least one, and different."""
+    given = list(maps)
     if not given or not all(isinstance(each, Recalibrator) for each in given):
         raise ValueError(f"expected maps, a sequence of recalibrators, found {short(maps)}")
     if len({repr(each) for each in given}) < len(given):
         raise ValueError(f"expected different maps, found {short([repr(each) for each in given])}")
-    key = key_of(rng)
-    seen = data.label if weight is None else np.where(weight > 0, data.label, -1)  # by the fits
-    dealt = [*repeated_folds(key, seen, cv, repeats).T]
+    return given
+
+
+def _default_maps(classes: int, clip: float | None) -> list[Recalibrator]:
+    """Return the maps that are tried unless others are asked for."""
+    own = [kind for kind in Recalibrator.__subclasses__() if kind.__module__.startswith(str(__package__))]
+    kinds = [kind for kind in own if kind.tried_from is not None and kind.tried_from <= classes]
+    return [kind(**({"clip": clip} if "clip" in signature(kind).parameters else {})) for kind in kinds]
+
+
+def _held_out(
+    maps: list[Recalibrator], data: Predictions, weight: np.ndarray | None, dealt: list[np.ndarray], score: str
+) -> tuple[dict[Recalibrator, np.ndarray], dict[str, str]]:
+    """Return the losses of held-out rows, shape (repeats, n), of each map, and the reasons of those left out."""
     loss, left_out = {}, {}
-    for each in given:
+    for each in maps:
         try:
             found = (held_out_predictions(data, fold, each, weight) for fold in dealt)
             loss[each] = np.stack([_losses(data, prob, score) for prob in found])
@@ -212,14 +222,7 @@ def choose(
         raise ValueError(f"expected a map that takes these rows, found none: {next(iter(left_out.values()))}")
     if weight is not None:  # the mean of these is the weighted mean
         loss = {each: rows * (weight * (data.n / weight.sum())) for each, rows in loss.items()}
-    return _chosen(loss, dealt, left_out, score, one_standard_error)
-
-
-def _default_maps(classes: int, clip: float | None) -> list[Recalibrator]:
-    """Return the maps that are tried unless others are asked for."""
-    own = [kind for kind in Recalibrator.__subclasses__() if kind.__module__.startswith(str(__package__))]
-    kinds = [kind for kind in own if kind.tried_from is not None and kind.tried_from <= classes]
-    return [kind(**({"clip": clip} if "clip" in signature(kind).parameters else {})) for kind in kinds]
+    return loss, left_out
 
 
 def _losses(data: Predictions, prob: np.ndarray, score: str) -> np.ndarray:

@@ -37,10 +37,10 @@ class PlattScaling(Recalibrator):
     Notes
     -----
     Not converged: some class has no finite optimum. Maximum likelihood, with outcomes 0 and 1 as they are and not moved
-    towards each other as Platt did: the logistic regression of `calibstat.cox`. If predictions separate the outcomes
-    without an exception, the slope has no finite optimum. If all are equal, every line through one point is as good;
-    the one nearest to slope 1 and intercept 0 is taken. With more than two classes the most likely class, and so the
-    accuracy, can change. Cost: one sort and some ten passes over the distinct predictions for each class.
+    towards each other as Platt did: the logistic regression of `calibstat.classical.cox`. If predictions separate the
+    outcomes without an exception, the slope has no finite optimum. If all are equal, every line through one point is as
+    good; the one nearest to slope 1 and intercept 0 is taken. With more than two classes the most likely class, and so
+    the accuracy, can change. Cost: one sort and some ten passes over the distinct predictions for each class.
 
     References
     ----------

@@ -15,7 +15,7 @@ from calibstat.data.clipping import advice, uncertain
 from calibstat.data.labels import check_row_names
 from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.predictions import Predictions, checked_vectors
-from calibstat.data.validation import as_array, to_numpy
+from calibstat.data.validation import as_array, look_swapped, to_numpy
 from calibstat.data.weighted_sample import as_weights
 from calibstat.in_words import InWords
 from calibstat.recalibration.parameters import Parametrised, need_fitted
@@ -84,15 +84,15 @@ class Recalibrator(Parametrised, InWords):
         Raises
         ------
         ValueError
-            If the recalibrator takes no weights, `p` and `y` look swapped, or are not what
-            `calibstat.Predictions.from_rows` takes; or for a reason given in the docstring of the class.
+            If the recalibrator takes no weights, `p` and `y` look swapped (where both are 0 or 1 alone no one can
+            tell), or are not what `calibstat.Predictions.from_rows` takes; or for a reason that its class gives.
 
         Warns
         -----
         RuntimeWarning
             If the fit has not converged.
         """
-        check_order(p, y)
+        _check_order(p, y)
         data = Predictions.from_rows(y, p, labels=labels, pos_label=pos_label)
         prob, label = data.prob.astype(np.float64, copy=False), data.label
         if sample_weight is None:
@@ -179,6 +179,7 @@ class Recalibrator(Parametrised, InWords):
         float
             The accuracy, between 0 and 1. To compare maps take a proper score, as `choose` does.
         """
+        _check_order(p, y)
         hit = self.predict(p) == known_outcomes(y)
         return float(np.average(hit, weights=None if sample_weight is None else _weights(sample_weight, hit.size)))
 
@@ -253,24 +254,9 @@ def _weights(sample_weight: ArrayLike, n: int) -> np.ndarray:
     return to_numpy(sample_weight, "sample_weight").astype(np.float64)
 
 
-def check_order(p: ArrayLike, y: ArrayLike) -> None:
+def _check_order(p: ArrayLike, y: ArrayLike) -> None:
     """Raise if what was given as predictions are classes, and as classes predictions."""
-    first, second = to_numpy(p, "p"), to_numpy(y, "y_true")
-    if _could_be_classes(first) and _are_probabilities(second):
+    if look_swapped(y, p):
         raise ValueError(
             "expected (p, y), the predictions first, but they look swapped: found classes in p and probabilities in y"
         )
-
-
-def _could_be_classes(array: np.ndarray) -> bool:
-    """Whether these are names or whole numbers, one a row."""
-    if array.ndim != 1 and array.shape[1:] != (1,):
-        return False
-    return array.dtype.kind not in "buif" or bool(np.all(array == np.floor(array)))
-
-
-def _are_probabilities(array: np.ndarray) -> bool:
-    """Whether these are numbers from 0 to 1 that are more than the names of two classes."""
-    if array.dtype.kind not in "buif" or not bool(np.all((array >= 0) & (array <= 1))):
-        return False
-    return array.shape[1:] > (1,) or bool(np.any(array != np.floor(array)))

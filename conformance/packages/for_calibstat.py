@@ -38,7 +38,8 @@ def hosmer_lemeshow(field):
 
     def function(y, p, w, fitted_params=None, **options):
         return getattr(
-            cs.hosmer_lemeshow(y, p, held_out=not fitted_params, fitted_params=fitted_params, **options), field
+            cs.classical.hosmer_lemeshow(y, p, held_out=not fitted_params, fitted_params=fitted_params, **options),
+            field,
         )
 
     return function
@@ -66,7 +67,9 @@ FUNCTIONS = {
     "rmsce": measure("ece", norm="l2"),
     "mce": measure("ece", norm="max"),
     "regression_ce": measure("regression_ce", kernel="epanechnikov"),
-    "t_cal_squared_error": lambda y, p, w, n_bins: cs.t_cal(y, p, n_bins=[n_bins], n_resamples=1).squared_error[0],
+    "t_cal_squared_error": lambda y, p, w, n_bins: cs.classical.t_cal(
+        y, p, n_bins=[n_bins], n_resamples=1
+    ).squared_error[0],
     "dsc": part("dsc"),
     "unc": part("unc"),
     "scaled_brier": validated("scaled_brier"),
@@ -86,13 +89,13 @@ FUNCTIONS = {
     "canonical_ce": measure("canonical_ce", strategy="uniform", n_bins=None),
     "hosmer_lemeshow": hosmer_lemeshow("statistic"),
     "hosmer_lemeshow_pvalue": hosmer_lemeshow("pvalue"),
-    "spiegelhalter_z": lambda y, p, w: cs.spiegelhalter(y, p).statistic,
-    "spiegelhalter_pvalue": lambda y, p, w: cs.spiegelhalter(y, p).pvalue,
-    "ks_pvalue": lambda y, p, w: cs.kolmogorov_smirnov(y, p).pvalue,
-    "kuiper_pvalue": lambda y, p, w: cs.kuiper(y, p).pvalue,
+    "spiegelhalter_z": lambda y, p, w: cs.classical.spiegelhalter(y, p).statistic,
+    "spiegelhalter_pvalue": lambda y, p, w: cs.classical.spiegelhalter(y, p).pvalue,
+    "ks_pvalue": lambda y, p, w: cs.classical.kolmogorov_smirnov(y, p).pvalue,
+    "kuiper_pvalue": lambda y, p, w: cs.classical.kuiper(y, p).pvalue,
     "calibration_in_the_large": validated("in_the_large"),
-    "cox_intercept": lambda y, p, w: cs.cox(y, p, held_out=True).intercept,
-    "cox_slope": lambda y, p, w: cs.cox(y, p, held_out=True).slope,
-    "cox_pvalue": lambda y, p, w: cs.cox(y, p, held_out=True).joint_test.pvalue,
+    "cox_intercept": lambda y, p, w: cs.classical.cox(y, p, held_out=True).intercept,
+    "cox_slope": lambda y, p, w: cs.classical.cox(y, p, held_out=True).slope,
+    "cox_pvalue": lambda y, p, w: cs.classical.cox(y, p, held_out=True).joint_test.pvalue,
     "exact_pvalue": exact_pvalue,
 }

@@ -48,7 +48,7 @@ cs.plot(losses)
 # If a loss of 50 for each patient is acceptable with 1000 at stake, the margin of the decision loss is 50 /
 # 1000 = 0.05. Fix it before you see the rows.
 for name, each in p.items():
-    print(f"{name}: {cs.equivalence_test(y, each, margin=0.05, by='decision_loss', rng=1).answer}")
+    print(f"{name}: {cs.equivalence_test(y, each, margin=0.05, measure='decision_loss', rng=1).answer}")
 
 # %%
 # Another margin: points of probability

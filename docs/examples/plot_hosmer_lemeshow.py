@@ -33,13 +33,13 @@ y = (rng.random(p.size) < expit(1.06 * logit(p))).astype(int)
 # ----------------
 #
 # The rows are held out, so ten groups have ten degrees of freedom.
-print(cs.hosmer_lemeshow(y, p, held_out=True))
+print(cs.classical.hosmer_lemeshow(y, p, held_out=True))
 
 # %%
 # With fewer rows of the same kind it does not. The p-value measures how many rows there are as much as how
 # wrong the model is.
 sizes = [500, 2_000, 10_000, 50_000, 100_000]
-pvalues = [cs.hosmer_lemeshow(y[:n], p[:n], held_out=True).pvalue for n in sizes]
+pvalues = [cs.classical.hosmer_lemeshow(y[:n], p[:n], held_out=True).pvalue for n in sizes]
 figure, axes = plt.subplots(figsize=(6.5, 3.2), layout="constrained")
 axes.plot(sizes, pvalues, "o-")
 axes.axhline(0.05, color="0.5", linestyle="--")

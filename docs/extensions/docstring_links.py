@@ -23,8 +23,12 @@ class Named(XRefRole):
 
 
 def plain_code(app: Any, env: Any, node: Any, contnode: Any) -> Any:
-    """Show what is not the name of anything documented as code."""
-    return contnode if node.get("or_code") else None
+    """Show what is not the name of anything documented as code; pages of modules name those of the package too."""
+    if not node.get("or_code"):
+        return None
+    names, page = env.get_domain("py"), node.get("refdoc")
+    node["py:module"] = "calibstat"
+    return names.resolve_xref(env, page, app.builder, "obj", node["reftarget"], node, contnode) or contnode
 
 
 def doi_link(found: re.Match[str]) -> str:

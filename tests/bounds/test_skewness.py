@@ -111,7 +111,8 @@ def test_of_two_tied_peaks_the_first_is_the_witness():
 
 def test_a_verdict_does_not_flip():
     y = outcomes(200, 100)
-    found = [cs.equivalence_test(y, np.full(200, v), by="ece", margin=0.05, rng=1) for v in (0.5, np.nextafter(0.5, 1))]
+    predictions = [np.full(200, v) for v in (0.5, np.nextafter(0.5, 1))]
+    found = [cs.equivalence_test(y, p, measure="ece", margin=0.05, rng=1) for p in predictions]
     assert found[0].pvalue == pytest.approx(found[1].pvalue, abs=1e-6)
 
 

@@ -103,7 +103,8 @@ def test_belt_and_cox_are_those_of_all_rows(all_rows):
     y, p = cs.generators.temperature(1.3).sample(8000, rng=1)
 
     def found():
-        belt, line = cs.calibration_belt(y, p, held_out=True, confidence_levels=(0.9,)), cs.cox(y, p, held_out=True)
+        belt = cs.classical.calibration_belt(y, p, held_out=True, confidence_levels=(0.9,))
+        line = cs.classical.cox(y, p, held_out=True)
         return [*belt.low.ravel(), *belt.high.ravel(), belt.statistic, *line.slope_interval, line.intercept]
 
     few = found()

@@ -190,18 +190,18 @@ def test_why_an_interval_ends_where_it_does_and_an_estimate_lies_outside(lucky):
     several = run("interval", lucky, *COLUMNS, *FAST, "--measure", "ks", "--measure", "ece_debiased").stdout
     assert "The estimate lies below the interval because its bias is subtracted" in plain_text(several)
     assert "A calibrated model" not in plain_text(several)
-    by_ece = run("equivalence", lucky, *COLUMNS, *FAST, "--by", "ece", "--margin", 0.01).stdout
+    by_ece = run("equivalence", lucky, *COLUMNS, *FAST, "--measure", "ece", "--margin", 0.01).stdout
     assert "A calibrated model would show 0.0" in plain_text(by_ece)
 
 
 def test_equivalence_says_what_the_function_says(rows, csv):
-    text = plain_text(run("equivalence", csv, *COLUMNS, "--margin", 0.2, "--level", 0.1, "--n-bins", 4, "-v").stdout)
-    found = cs.equivalence_test(rows["y"], rows["p"], margin=0.2, level=0.1, n_bins=4)
+    text = plain_text(run("equivalence", csv, *COLUMNS, "--margin", 0.2, "--level", 0.9, "--n-bins", 4, "-v").stdout)
+    found = cs.equivalence_test(rows["y"], rows["p"], margin=0.2, confidence_level=0.9, n_bins=4)
     assert text.startswith(found.answer)
     assert plain_text(found.details) in text
     assert "Rows must be independent" in text
-    by_ks = plain_text(run("equivalence", csv, *COLUMNS, *FAST, "--by", "ks", "--margin", 0.3, "--rng", 5).stdout)
-    found = cs.equivalence_test(rows["y"], rows["p"], by="ks", margin=0.3, n_resamples=99, rng=5)
+    by_ks = plain_text(run("equivalence", csv, *COLUMNS, *FAST, "--measure", "ks", "--margin", 0.3, "--rng", 5).stdout)
+    found = cs.equivalence_test(rows["y"], rows["p"], measure="ks", margin=0.3, n_resamples=99, rng=5)
     assert by_ks.startswith(found.answer)
     assert "Predictions Rows" in text
     assert "Predictions Rows" not in by_ks
@@ -229,7 +229,7 @@ def test_unknown_measure(csv):
         ("interval", "--level", 1.5),
         ("interval", "--method", "exact"),
         ("interval", "--measure", "regression_ce"),
-        ("equivalence", "--by", "brier"),
+        ("equivalence", "--measure", "brier"),
         ("equivalence", "--margin", 0),
         ("equivalence", "--lens", "top_label"),
     ],
@@ -237,6 +237,17 @@ def test_unknown_measure(csv):
 def test_bad_arguments(csv, arguments):
     command, *options = arguments
     fails_with(run(command, csv, *COLUMNS, *options), "calibstat")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--by", "ks"), "expected --measure ks, found --by ks, which is gone"),
+        (("--level", 0.05), "expected --level above 1/2, found 0.05"),
+    ],
+)
+def test_options_of_before_are_answered_by_those_of_now(csv, options, message):
+    fails_with(run("equivalence", csv, *COLUMNS, *options), message)
 
 
 def test_missing_option_is_a_usage_error(csv):

@@ -36,8 +36,8 @@ def test_p_of_classes_is_not_taken_for_that_of_the_size_beside_it(zoo):
 
 
 def test_equivalence_prints_every_bin(csv, rows):
-    text = plain_text(run("equivalence", csv, *COLUMNS, "--level", 0.1).stdout)
-    found = cs.equivalence_test(rows["y"], rows["p"], level=0.1)
+    text = plain_text(run("equivalence", csv, *COLUMNS, "--level", 0.9).stdout)
+    found = cs.equivalence_test(rows["y"], rows["p"], confidence_level=0.9)
     assert "90 % limits, each" in text
     for row in found.to_frame().itertuples():
         numbers = [wording.number(x) for x in (row.mean_prediction, row.frequency, row.low, row.high)]

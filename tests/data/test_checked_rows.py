@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from public_functions import public_functions
 from quick_report import quick_report
 
 import calibstat as cs
@@ -28,7 +29,7 @@ ASKED = {  # arguments about rows, and others
     "decompose": ({"sample_weight": W}, {}),
     "detail": ({}, {"measure": "ece", "n_bins": 5}),
     "detectable_effect": ({}, {"n_datasets": 5, **FEW}),
-    "equivalence_test": ({"cluster": CLUSTER, "sample_weight": W}, {"by": "ks", **FEW}),
+    "equivalence_test": ({"cluster": CLUSTER, "sample_weight": W}, {"measure": "ks", **FEW}),
     "estimate": ({"sample_weight": W}, {"measure": "brier"}),
     "expected_calibration_error": ({"sample_weight": W}, {"n_bins": 5}),
     "gce_family": ({}, {}),
@@ -58,14 +59,14 @@ def words(found):
 
 
 def test_every_function_of_rows_is_asked():
-    functions = [getattr(cs, name) for name in cs.__all__ if inspect.isfunction(getattr(cs, name))]
-    of_rows = {each.__name__ for each in functions if "y_prob" in inspect.signature(each).parameters}
+    functions = public_functions().items()
+    of_rows = {name for name, each in functions if "y_prob" in inspect.signature(each).parameters}
     assert of_rows == {*ASKED, *SEVERAL, "report"}
 
 
 @pytest.mark.parametrize("name", ASKED)
 def test_data_have_the_answers_of_their_rows(name):
-    ask, (rows, beside) = getattr(cs, name), ASKED[name]
+    ask, (rows, beside) = public_functions()[name], ASKED[name]
     data = cs.Data(Y, P, **rows)
     assert words(ask(data, **beside)) == words(ask(Y, P, **rows, **beside))
     assert words(ask(data, **beside)) == words(ask(data, **beside))
@@ -92,7 +93,11 @@ def test_folds_are_held_by_data(name):
 
 @pytest.mark.parametrize("name", sorted({*ASKED, *SEVERAL} - {*TAKE_FOLDS.split(", ")}))
 def test_other_functions_name_those_that_take_folds(name):
-    ask, rows, beside = getattr(cs, name), TWO if name == "summarize" else P, ASKED.get(name, SEVERAL.get(name))[1]
+    ask, rows, beside = (
+        public_functions()[name],
+        TWO if name == "summarize" else P,
+        ASKED.get(name, SEVERAL.get(name))[1],
+    )
     why = f"because {ask.because}" if ask.because else f"which takes none; {TAKE_FOLDS} do"
     with pytest.raises(ValueError, match=f"expected rows without folds= for {name}, {why}; found one"):
         ask(Y, rows, **beside, folds=FOLDS)
@@ -131,12 +136,12 @@ def test_samples_and_predictions_are_data(form):
         (lambda data: cs.calibration_test(cs.Data(Y, P, folds=FOLDS), lens="top_label"), "of one event.*found lens="),
         (lambda data: cs.estimate(data, sample_weight=W), "found sample_weight="),
         (lambda data: cs.calibration_test(data, cluster=CLUSTER), "found cluster="),
-        (lambda data: cs.cox(data, labels=[0, 1], held_out=True), "found labels="),
+        (lambda data: cs.classical.cox(data, labels=[0, 1], held_out=True), "found labels="),
         (lambda data: cs.report(data, pos_label=1), "found pos_label="),
         (lambda data: cs.compare(data), "expected y_prob, a mapping from name .*, found those of one model"),
         (lambda data: cs.summarize(cs.Models(Y, TWO), TWO), "expected cs.Models alone, found y_prob="),
-        (lambda data: cs.cox(cs.Data(Y, P, sample_weight=W)), "expected rows without sample_weight= for cox"),
-        (lambda data: cs.cox(cs.Data(Y, P, cluster=CLUSTER)), "expected rows without cluster= for cox"),
+        (lambda data: cs.classical.cox(cs.Data(Y, P, sample_weight=W)), "expected rows without sample_weight= for cox"),
+        (lambda data: cs.classical.cox(cs.Data(Y, P, cluster=CLUSTER)), "expected rows without cluster= for cox"),
         (
             lambda data: cs.gce_family(cs.Data(LABEL, PROB, lens="top_label")),
             "expected rows without lens= for gce_family, which takes none; found one",

@@ -6,6 +6,7 @@ from functools import partial, wraps
 from typing import Unpack
 
 import pytest
+from public_functions import public_functions
 
 import calibstat as cs
 from calibstat.data.checked_rows import AboutRows
@@ -46,7 +47,10 @@ def test_a_misspelt_argument_is_named_beside_those_of_the_function(ask, found):
     ("ask", "found"),
     [
         (lambda: cs.validate(Y, P, lense="top_label"), "arguments of validate .*did you mean 'lens'"),
-        (lambda: cs.hosmer_lemeshow(Y, P, sample_weigh=P), r"arguments of hosmer_lemeshow \(y_true, y_prob, .*weigh'"),
+        (
+            lambda: cs.classical.hosmer_lemeshow(Y, P, sample_weigh=P),
+            r"arguments of hosmer_lemeshow \(y_true, y_prob, .*weigh'",
+        ),
         (lambda: cs.expected_calibration_error(Y, P, sample_weigh=P), "did you mean 'sample_weight'"),
         (lambda: cs.summarize(Y, TWO, refrence="a"), "arguments of summarize .*did you mean 'reference'"),
         (lambda: cs.report(Y, P, titel="a"), "arguments of report .*did you mean 'title'"),
@@ -73,7 +77,7 @@ def test_an_option_unknown_further_down_is_not_blamed_on_the_function():
 
 def verbs():
     """The functions of calibstat that have options, or look at arguments that they do not have."""
-    found = {name: getattr(cs, name) for name in cs.__all__ if inspect.isfunction(getattr(cs, name))}
+    found = public_functions()
     del found["measure"]  # a decorator
     return {name: each for name, each in found.items() if each.__code__.co_flags & inspect.CO_VARKEYWORDS}
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any, TypedDict, Unpack, overload
 
 import pytest
+from public_functions import public_functions
 
 import calibstat as cs
 from calibstat.data.checked_rows import AboutRows
@@ -13,7 +14,7 @@ from calibstat.inference.designs.question_of_rows import Question
 from calibstat.inference.estimate import Estimate
 from calibstat.measures.measure_options import MeasureOptions
 
-FUNCTIONS = {name: getattr(cs, name) for name in cs.__all__ if inspect.isfunction(getattr(cs, name))}
+FUNCTIONS = public_functions()
 OPTIONS = MeasureOptions.__annotations__.keys() | AboutRows.__annotations__.keys()
 
 

@@ -24,8 +24,8 @@ VECTORS[1][11] = 0, 0.25, 0.75
 VECTORS[0][11] = 1
 
 VERBS = {  # each takes outcomes and predictions of one event, and `clip`
-    "cox": lambda y, p, clip=None: cs.cox(y, p, held_out=True, clip=clip).slope,
-    "belt": lambda y, p, clip=None: cs.calibration_belt(y, p, held_out=True, clip=clip).statistic,
+    "cox": lambda y, p, clip=None: cs.classical.cox(y, p, held_out=True, clip=clip).slope,
+    "belt": lambda y, p, clip=None: cs.classical.calibration_belt(y, p, held_out=True, clip=clip).statistic,
     "Platt": lambda y, p, clip=None: PlattScaling(clip=clip).fit(p, y).slope_[0],
     "vector": lambda y, p, clip=None: VectorScaling(clip=clip).fit(p, y).predict_proba(p)[1],
     "matrix": lambda y, p, clip=None: MatrixScaling(clip=clip, regularisation=0.1).fit(p, y).predict_proba(p)[1],

@@ -309,10 +309,12 @@ def test_bad_shapes(y, prob, message):
 
 def test_swapped_arguments():
     for verb in (from_rows, cs.estimate, lambda *a: cs.estimate(*a, measure="brier", lens="canonical")):
-        with pytest.raises(ValueError, match=r"expected y_true of shape|expected a probability .* in y_prob"):
+        with pytest.raises(ValueError, match="they look swapped: found probabilities in y_true and classes in y_prob"):
             verb(PROB, LABEL)
-    with pytest.raises(ValueError, match=r"found 0\.2 in y_true"):
+    with pytest.raises(ValueError, match="they look swapped"):
         from_rows([0.2, 0.7], [0, 1])
+    with pytest.raises(ValueError, match=r"expected a class from 0 to 1, found 0\.2 in y_true at row 0"):
+        from_rows([0.2, 0.7], [0.3, 1])
 
 
 def test_predictions_stand_alone():

@@ -1,6 +1,7 @@
 """Words that are gone: each function that had one writes out what is written now, and that has an answer."""
 
 import re
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -85,7 +86,14 @@ CALLS = {  # of each word, functions that had it and a value that they took
     **dict.fromkeys(("depth", "min_rows", "n_quantiles"), (
         {"audit": lambda **given: cs.audit(Y, P, **{"groups": NAMES["features"], **DRAWS, **given})}, 2,
     )),
-    "level": ({"reliability": lambda **given: cs.reliability(Y, P, **DRAWS, **given)}, 0.9),
+    "level": (
+        {
+            "reliability": lambda **given: cs.reliability(Y, P, **DRAWS, **given),
+            "equivalence_test": lambda **given: cs.equivalence_test(Y, P, **given),
+        },
+        0.1,
+    ),
+    "by": ({"equivalence_test": lambda **given: cs.equivalence_test(Y, P, **DRAWS, **given)}, "ks"),
 }  # fmt: skip
 CASES = [(word, function) for word, (functions, _) in CALLS.items() for function in functions]
 
@@ -140,6 +148,11 @@ def test_what_is_written_now_depends_on_the_value(word, value, now):
     assert RETIRED[word].written(value) == now
 
 
+def test_what_is_written_now_depends_on_the_function():
+    assert RETIRED["level"].written(0.1, "reliability") == "confidence_level=0.1"
+    assert RETIRED["level"].written(0.1, "equivalence_test") == "confidence_level=1 - 0.1"
+
+
 def test_methods_that_are_gone_say_why():
     for method, why in RETIRED_METHODS.items():
         with pytest.raises(ValueError, match=f"expected {re.escape(why)}; found method='{method}'"):
@@ -150,17 +163,25 @@ def test_a_word_is_free_where_it_never_was():
     """An option of a measure of one's own, say, and an argument of a function that still has it."""
     refuse_retired("estimate", {"depth": 3, "use": "noise", "level": 0.1}, ())
     refuse_retired("reliability", {"level": 0.1}, ("level",))
+    refuse_retired("report", {"by": "site"}, ("by",))
     assert cs.power(P, "shift=1", test="ks", level=0.1, n_datasets=5, **DRAWS).level == 0.1
     with pytest.raises(ValueError, match="found 'level'; use confidence_level="):
         cs.confidence_interval(Y, P, level=0.9)
 
 
+def told_apart(retired):
+    """The functions that had a word, those in which it meant the same together."""
+    apart = dict(retired.of_functions)
+    return [", ".join(each for each in retired.where if each not in apart), *apart]
+
+
 def told():
     """The table of the page of upgrades: a row for each value that is written in its own way, or for any."""
     rows = [
-        (f"{word}={value!r}" if value != "..." else f"{word}=...", ", ".join(each.where), f"`{now.format('...')}`")
+        (f"{word}={value!r}" if value != "..." else f"{word}=...", functions, f"`{now.format('...')}`")
         for word, each in RETIRED.items()
-        for value, now in each.of_values or (("...", each.now),)
+        for functions in told_apart(each)
+        for value, now in each.of_values or (("...", each.written("...", functions).replace("'...'", "...")),)
     ]
     rows += [(f"method={name!r}", "calibration_test", now) for name, now in RETIRED_METHODS.items()]
     rows += [(f"cs.{name}", "calibstat", f"`cs.{now}`") for name, now in RETIRED_FUNCTIONS.items()]
@@ -176,4 +197,4 @@ def test_the_page_of_upgrades_has_the_table():
 def test_a_function_that_is_gone_writes_out_what_is_called_now(name, now):
     with pytest.raises(AttributeError, match=re.escape(f"has no attribute {name!r}; write calibstat.{now}")):
         getattr(cs, name)
-    assert now.partition("(")[0] in cs.__all__
+    assert callable(attrgetter(now.partition("(")[0])(cs))

@@ -75,7 +75,7 @@ EVENTS = {
     },
     "decompose": lambda y, p, q, c: cs.decompose(y, p, n_resamples=19, rng=1),
     "summarize": lambda y, p, q, c: cs.summarize(y, {"p": p, "q": q}, **FEW),
-    "t_cal": lambda y, p, q, c: cs.t_cal(y, p, **FEW),
+    "t_cal": lambda y, p, q, c: cs.classical.t_cal(y, p, **FEW),
     "reliability": lambda y, p, q, c: cs.reliability(y, p, n_resamples=99, rng=1),
 }
 VECTORS = {
@@ -105,7 +105,7 @@ VECTORS = {
         f"compare {m} {o}": lambda y, p, q, c, m=m, o=o: cs.compare(y, {"p": p, "q": q}, measure=m, **o, **FEW)
         for m, o in (("kernel_ce", {}), ("ece", {"method": "swap"}), ("log_loss", {"lens": "canonical"}))
     },
-    "asymptotic": lambda y, p, q, c: cs.kernel_calibration_test(y, p, **FEW),
+    "asymptotic": lambda y, p, q, c: cs.classical.kernel_calibration_test(y, p, **FEW),
     "summarize": lambda y, p, q, c: cs.summarize(y, {"p": p, "q": q}, **FEW),
     "gap": lambda y, p, q, c: cs.generalization_gap((y, p), (y[::-1], q[::-1]), **FEW),
     "histogram": lambda y, p, q, c: HistogramBinning(n_bins=3, bootstrap=5, rng=1).fit(p, y).predict_proba(

@@ -6,7 +6,7 @@ import pytest
 from compared_samples import arrays, same
 
 import calibstat as cs
-from calibstat.data.validation import as_rows
+from calibstat.data.validation import as_rows, look_swapped
 
 Y, P = [1, 0, 1, 1], [0.8, 0.3, 0.8, 0.3]
 
@@ -96,7 +96,7 @@ def test_an_absent_label_is_allowed():
     ([1, 0], [["0.5", "0.5"], ["0.5", "x"]], {}, "expected numbers in y_prob, found 'x' at row 1"),
     ([1, 0], ["0.5", "0.2"], {}, "expected numbers in y_prob, found '0.5' of dtype <U3 at row 0"),
     ([1, 0], np.array([3, 4], "M8[ns]"), {}, r"in y_prob, found '1970-01-01T00:00:00.000000003' of dtype .* at row 0"),
-    ([0.2, 0.7], [0, 1], {}, r"expected \(y_true, y_prob\), but they look swapped"),
+    ([0.2, 0.7], [0, 1], {}, r"expected \(y_true, y_prob\), .* they look swapped"),
     ([1, 0, 1], [0.5, 0.5], {}, "found 3 outcomes and 2 predictions"),
     ([1], [], {}, "expected at least one row, found an empty y_prob"),
     ([], [0.5], {}, "expected at least one row, found an empty y_true"),
@@ -133,6 +133,47 @@ def test_estimate_refuses_the_same_rows():
 
 def test_swapped_arguments_that_are_both_outcomes_cannot_be_told():
     assert cs.Sample.from_rows([0, 1], [1, 1]).n == 2
+
+
+VECTORS = [[0.5, 0.2, 0.3], [0.1, 0.1, 0.8]]
+MODELS = {"a": [0.2, 0.7], "b": [0.3, 1.0]}
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_prob", "are"),
+    [
+        ([0.2, 1], [0, 1], True),
+        ([0.2, 1], [[0], [1]], True),
+        ([0.2, 1], [True, False], True),
+        ([0.2, 1], ["no", "yes"], True),
+        ([0.2, 1], [0, None], True),  # a missing outcome is another error
+        (VECTORS, [0, 2], True),
+        (pd.DataFrame(VECTORS), ["hen", "cat"], True),
+        ([[0.0, 1.0], [1.0, 0.0]], [1, 0], True),
+        (MODELS, [0, 1], True),
+        (pd.DataFrame(MODELS), [0, 1], True),
+        ([0, 1], [0.2, 1], False),
+        ([0, 1], [1, 0], False),
+        ([0.2, 1], [0.5, 1], False),  # shares of events
+        ([0.2, 1], [0.5, None], False),
+        ([0.2, 1.5], [0, 1], False),
+        ([0.2, np.nan], [0, 1], False),
+        (["no", "yes"], [0, 1], False),
+        ([0.2, 1], VECTORS, False),
+        (MODELS | {"c": [0, 1]}, [0, 1], False),
+        ({}, [0, 1], False),
+        (0.5, 1, False),
+        ([0.2, 1], None, False),
+    ],
+)
+def test_arguments_look_swapped(y_true, y_prob, are):
+    assert look_swapped(y_true, y_prob) == are
+
+
+@pytest.mark.parametrize("ask", [cs.estimate, cs.compare, cs.report, cs.classical.cox])
+def test_predictions_of_models_in_place_of_outcomes_are_swapped_too(ask):
+    with pytest.raises(ValueError, match="they look swapped: found probabilities in y_true and classes in y_prob"):
+        ask(MODELS, [0, 1])
 
 
 class Tensor:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from hostile_rows import WEIGHT, binary_rows, class_rows, forms, spoilt, vector_of
 from hypothesis import strategies as st
+from public_functions import public_functions
 
 import calibstat as cs
 from calibstat.inference.designs.question_of_rows import ROW_WORDS
@@ -59,7 +60,6 @@ def option(function, name, n, several):
         "score": ["brier", "log_loss", "spherical"],
         "families": [None, "over_confidence", ["over_confidence"]],
         "ties": ["together", "split"],
-        "by": ["bins", "ks", "ece", "kernel_ce"],
         "shape": [False, True] if function == "audit" else [None, "monotone", cs.Slope(1.0), cs.Variation(0.5)],
         "best": ["brier", "log_loss", "ece"],
         "subject_to": [(), "ks.high <= 0.3", "kernel_ce.high <= 0.9"],
@@ -74,19 +74,17 @@ def option(function, name, n, several):
         "margin": [0.0, 0.05, 0.5, 1.0], "bandwidth": [1e-6, 0.05, 1.0, 100.0], "clip": [None, 1e-12, 0.01],
         "gain": [1.0, 1e-9, 1e9], "cost": [1.0, 1e-9, 1e9], "threshold": [0.0, 0.01, 0.5], "power": [0.1, 0.8],
     }  # fmt: skip
-    if name == "by" and function != "equivalence_test":
-        return option(function, "groups", n, several)
     if name in whole or name in names or name in number:
         return st.sampled_from({**whole, **names, **number}[name])
     if name in ("confidence_level", "level"):
         return level
     if name == "measure":
-        return st.sampled_from(measures(several))
+        return st.sampled_from([*measures(several), *(["bins"] if function == "equivalence_test" else [])])
     if name == "confidence_levels":
         return st.lists(level, min_size=1, max_size=3, unique=True).map(sorted)
     if name == "sample_weight":
         return vector_of(n, WEIGHT) | vector_of(n, st.integers(0, 3))
-    if name in ("groups", "by") and function != "equivalence_test":
+    if name in ("groups", "by"):
         masks = st.lists(st.booleans(), min_size=n, max_size=n).map(np.array)
         texts = vector_of(n, st.sampled_from(["a", "b"]))
         given = st.fixed_dictionaries({"mask": masks}) | masks | st.fixed_dictionaries({"c": texts, "d": texts})
@@ -109,11 +107,8 @@ def option(function, name, n, several):
     return HOSTILE
 
 
-FUNCTIONS = sorted(
-    name
-    for name in cs.__all__
-    if inspect.isfunction(getattr(cs, name)) and "y_prob" in inspect.signature(getattr(cs, name)).parameters
-)
+ASKED = {name: each for name, each in public_functions().items() if "y_prob" in inspect.signature(each).parameters}
+FUNCTIONS = sorted(ASKED)
 METHODS = {
     "calibration_test": [None, "direction", "noise", "sign_flip"],
     "compare": ["bootstrap", "swap"],
@@ -127,7 +122,7 @@ OF_MANY = ("choose", "compare", "summarize")
 
 def parameters(name):
     """The names of the options of a function, and of the words about rows that it takes."""
-    function = getattr(cs, name)
+    function = ASKED[name]
     found = [each.name for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
     found += [word for word in getattr(function, "takes", ()) if word in ROW_WORDS]
     return [each for each in found if each not in ("y_true", "y_prob", "labels", "pos_label")]
@@ -215,7 +210,7 @@ OTHERS = {  # functions that take other arguments than rows: positional ones, an
                {"measure": st.sampled_from([*cs.MEASURES]) | HOSTILE, "lens": HOSTILE}),
     "Monitor": (fed, [PAIR, PAIR], {"alpha": st.just(0.05) | HOSTILE, "arl": st.just(100) | HOSTILE}),
     "recalibration": (mapped, [PAIR | class_rows(), st.sampled_from(MAPS)], {}),
-    "recalibration.choose": (lambda rows, **options: cs.recalibration.choose(rows[1], rows[0], **options), [PAIR],
+    "recalibration.choose": (lambda rows, **options: cs.recalibration.choose(*rows, **options), [PAIR],
                              {"cv": st.just(2) | HOSTILE, "repeats": st.just(1), "rng": st.just(1), "score": HOSTILE}),
 }  # fmt: skip
 
@@ -259,7 +254,7 @@ def arrays(call):
 def problems(call):
     """Make a call, and return what must not come of it."""
     name, arguments, options = call
-    function = OTHERS[name][0] if name in OTHERS else getattr(cs, name)
+    function = OTHERS[name][0] if name in OTHERS else ASKED[name]
     before = arrays(call)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

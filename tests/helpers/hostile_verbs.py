@@ -15,20 +15,20 @@ import calibstat as cs
 FEW = {"n_resamples": 39, "rng": 1}
 VERBS = {  # answers about one model and one event
     "audit": lambda y, p, **o: cs.audit(y, p, {"high": np.asarray(p) > 0.5, "all": np.asarray(p) >= 0}, **o),
-    "belt": lambda y, p, **o: cs.calibration_belt(y, p, held_out=True, clip=0.01),
+    "belt": lambda y, p, **o: cs.classical.calibration_belt(y, p, held_out=True, clip=0.01),
     "test": lambda y, p, **o: cs.calibration_test(y, p, **o),
     "test of ks": lambda y, p, **o: cs.calibration_test(y, p, measure="ks", **o),
     "interval of ece": lambda y, p, **o: cs.confidence_interval(y, p, measure="ece", **o),
     "interval of smooth_ce": lambda y, p, **o: cs.confidence_interval(y, p, measure="smooth_ce", **o),
     "interval of brier": lambda y, p, **o: cs.confidence_interval(y, p, measure="brier", method="percentile", **o),
-    "cox": lambda y, p, **o: cs.cox(y, p, held_out=True, clip=0.01),
+    "cox": lambda y, p, **o: cs.classical.cox(y, p, held_out=True, clip=0.01),
     "decompose": lambda y, p, **o: cs.decompose(y, p, **o),
-    "equivalence": lambda y, p, **o: cs.equivalence_test(y, p, by="ks", **o),
+    "equivalence": lambda y, p, **o: cs.equivalence_test(y, p, measure="ks", **o),
     "gains": lambda y, p, **o: cs.decision_loss(y, p, [0.2, 0.5], **o),
     "net benefit": lambda y, p, **o: cs.net_benefit(y, p, [0.2, 0.5]),
     "reliability": lambda y, p, **o: cs.reliability(y, p, **o),
     "sharpness": lambda y, p, **o: cs.sharpness(y, p),
-    "t_cal": lambda y, p, **o: cs.t_cal(y, p, **o),
+    "t_cal": lambda y, p, **o: cs.classical.t_cal(y, p, **o),
     "validate": lambda y, p, **o: cs.validate(y, p, clip=0.01),
 }
 OF_ONE_EVENT = {name: {"measure": name} for name in sorted(cs.MEASURES)}  # estimates

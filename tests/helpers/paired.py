@@ -12,13 +12,12 @@ from combinations import combinations, register
 from paired_run import check_enough, difference, differences, main, new_fields, other_words, run
 from recorded import REFUSED, answer, entries, exact, read_line, recorded
 from rows_of_calls import rows as rows_of_calls
-from spellings import SPELLINGS, arguments, has_answer, spelled
+from spellings import SPELLINGS, has_answer, meant, spelled
 
 __all__ = [
     "REFUSED",
     "SPELLINGS",
     "answer",
-    "arguments",
     "calls",
     "check_enough",
     "combinations",
@@ -28,6 +27,7 @@ __all__ = [
     "exact",
     "has_answer",
     "main",
+    "meant",
     "new_fields",
     "other_words",
     "read_line",

@@ -85,9 +85,9 @@ TIES: dict[str, Ask] = {
     "audit with slopes": lambda y, p, other, x: cs.audit(
         y, p, {"large": x >= 14, "small": x < 14, "low": p < 0.4, "high": p >= 0.4}, shape=True, rng=1
     ),
-    "equivalence of errors": lambda y, p, other, x: cs.equivalence_test(y, p, by="ece", margin=0.05, rng=1),
+    "equivalence of errors": lambda y, p, other, x: cs.equivalence_test(y, p, measure="ece", margin=0.05, rng=1),
     "choose": FUNCTIONS["choose"],
-    "recalibration": lambda y, p, other, x: cs.recalibration.choose(p, y, repeats=2, rng=1),
+    "recalibration": lambda y, p, other, x: cs.recalibration.choose(y, p, repeats=2, rng=1),
     "validate": FUNCTIONS["validate"],
     "Monitor": FUNCTIONS["Monitor"],
 }

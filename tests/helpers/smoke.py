@@ -118,7 +118,7 @@ def recalibrated():
         cs.recalibration.RECALIBRATORS[name]().fit(P, Y).predict_proba(P)
     cs.recalibration.VennAbers().fit(P, Y).predict_pair(P)
     cs.recalibration.PriorShift(train_prevalence=0.4).fit(P).predict_proba(P)
-    found = cs.recalibration.choose(P, Y, cv=2, repeats=2, rng=1)
+    found = cs.recalibration.choose(Y, P, cv=2, repeats=2, rng=1)
     return str(found), found._repr_html_(), found.to_dict(), found.to_frame()
 
 
@@ -130,6 +130,21 @@ def read_samples():
         (Path(folder) / "samples_x_1.jsonl").write_text(json.dumps(sample))
         (Path(folder) / "results_1.json").write_text(json.dumps({"lm_eval_version": "0.4.13"}))
         return cs.readers.lm_eval(Path(folder) / "samples_x_1.jsonl")
+
+
+def classical():
+    """All classical tests."""
+    cc = cs.classical
+    return [
+        drawn(cc.calibration_belt(Y, P, held_out=True)),
+        str(cc.cox(Y, P, held_out=True)),
+        str(cc.hosmer_lemeshow(Y, P, held_out=True)),
+        str(cc.kernel_calibration_test(LABEL, PROB, rng=1)),
+        str(cc.kolmogorov_smirnov(Y, P)),
+        str(cc.kuiper(Y, P)),
+        str(cc.spiegelhalter(Y, P)),
+        str(cc.t_cal(Y, P, **FEW)),
+    ]
 
 
 CALLS = {
@@ -156,12 +171,11 @@ CALLS = {
     "sql": lambda: cs.sql("y", "p", dialect="postgres"),
     "audit": lambda: drawn(cs.audit(Y, P, {"a": P > 0.5, "b": P > 0.3}, **FEW)),
     "audit_samples": lambda: str(cs.audit_samples({"a": cs.Sample.from_rows(Y, P)}, **FEW)),
-    "calibration_belt": lambda: drawn(cs.calibration_belt(Y, P, held_out=True)),
     "calibration_test": lambda: drawn(cs.calibration_test(Y, P, **FEW)),
     "choose": lambda: str(cs.choose(Y, TWO, subject_to="kernel_ce.high <= 0.3", **FEW)),
+    "classical": classical,
     "compare": lambda: drawn(cs.compare(Y, TWO, **FEW)),
     "confidence_interval": lambda: drawn(cs.confidence_interval(Y, P, measure="smooth_ce", **FEW)),
-    "cox": lambda: str(cs.cox(Y, P, held_out=True)),
     "CalibratedModel": calibrated,
     "cross_validate": cross_validated,
     "grouping_loss": grouped,
@@ -176,10 +190,6 @@ CALLS = {
     "gce_family": lambda: cs.gce_family(LABEL, PROB),
     "generalization_gap": lambda: str(cs.generalization_gap((Y, P), (Y, P), **FEW)),
     "generators": lambda: cs.generators.shift(0.5).sample(5, rng=1),
-    "hosmer_lemeshow": lambda: str(cs.hosmer_lemeshow(Y, P, held_out=True)),
-    "kernel_calibration_test": lambda: str(cs.kernel_calibration_test(LABEL, PROB, rng=1)),
-    "kolmogorov_smirnov": lambda: str(cs.kolmogorov_smirnov(Y, P)),
-    "kuiper": lambda: str(cs.kuiper(Y, P)),
     "lenses": lambda: cs.calibration_test(LABEL, PROB, lens=cs.lenses.one_class(1), **FEW),
     "measure": lambda: cs.calibration_test(Y, P, measure=own_measure(), **FEW),
     "measures": lambda: cs.estimate(Y, P, measure=cs.measures.KernelCE()),
@@ -194,13 +204,11 @@ CALLS = {
     "sample_size": lambda: str(cs.sample_size(P, width=0.2, of="o/e")),
     "scorer": lambda: cs.scorer("ece")(Fitted(), P, Y),
     "sharpness": lambda: drawn(cs.sharpness(Y, P)),
-    "spiegelhalter": lambda: str(cs.spiegelhalter(Y, P)),
     "study": lambda: [
         *(cs.study.load_study(name).question for name in installed_names()),
         cs.study.plot(cs.study.run("bias", {"a": cs.generators.calibrated()}, [20, 40], ["ece"], replicates=5, seed=1)),
     ],
     "summarize": lambda: str(cs.summarize(Y, TWO, **FEW)),
-    "t_cal": lambda: str(cs.t_cal(Y, P, **FEW)),
     "validate": lambda: str(cs.validate(Y, P)),
 }
 ROWS = ["rows.csv", "--label", "y", "--prob", "p"]

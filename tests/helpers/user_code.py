@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from documentation import PAGES
+from public_functions import public_functions
 
 import calibstat as cs
 
@@ -51,11 +52,11 @@ def calls(y: Floats, p: Floats, prob: Floats, models: dict[str, Floats], mapping
     print(diagram.n, diagrams.names)
     assert_type(cs.audit(y, p, {"age": y}), Audit)
     assert_type(cs.audit(y, models, {"age": y}), cs.Answers[Audit])
-    assert_type(cs.cox(y, p, held_out=True), CoxResult)
+    assert_type(cs.classical.cox(y, p, held_out=True), CoxResult)
     data, several = cs.Data(y, p, cluster=y), cs.Models(y, models, pos_label=1)
     assert_type(cs.estimate(data), float)
     assert_type(cs.audit(data, groups={"age": y}), Audit)
-    assert_type(cs.cox(several, held_out=True), cs.Answers[CoxResult])
+    assert_type(cs.classical.cox(several, held_out=True), cs.Answers[CoxResult])
     assert_type(cs.confidence_interval(cs.Sample.from_rows(y, p)), ConfidenceInterval)
     cs.compare(several, measure="brier").answer
     cs.report(several, title="Two models").save("report.html")
@@ -113,12 +114,12 @@ def pages() -> dict[str, str]:
 def misspelt() -> dict[str, str]:
     """For each public function with arguments by name a call in which one that there is not is given, by its name."""
     found = {}
-    for name in cs.__all__:
-        function = getattr(cs, name)
-        if inspect.isfunction(function) and function.__code__.co_flags & inspect.CO_VARKEYWORDS and name != "measure":
+    for name, function in public_functions().items():
+        if function.__code__.co_flags & inspect.CO_VARKEYWORDS and name != "measure":
             known = [each for each in inspect.signature(function).parameters.values() if each.default is None]
             wrong = known[-1].name + "x=None"
-            found[name] = HEAD + CALLS.get(name, f"cs.{name}(y, p, {{}})").format(wrong) + "\n"
+            home = "cs.classical" if name in cs.classical.__all__ else "cs"
+            found[name] = HEAD + CALLS.get(name, f"{home}.{name}(y, p, {{}})").format(wrong) + "\n"
     return found
 
 

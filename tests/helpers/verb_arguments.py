@@ -9,7 +9,7 @@ VERBS = {
     "interval": lambda **given: cs.confidence_interval(Y, P, **{"measure": "ks", "n_resamples": 9, **given}),
     "compare": lambda **given: cs.compare(Y, {"a": P, "b": P**2}, **{"n_resamples": 9, **given}),
     "decompose": lambda **given: cs.decompose(Y, P, **given),
-    "t_cal": lambda **given: cs.t_cal(Y, P, **{"n_resamples": 9, **given}),
+    "t_cal": lambda **given: cs.classical.t_cal(Y, P, **{"n_resamples": 9, **given}),
     "reliability": lambda **given: cs.reliability(Y, P, **{"n_resamples": 9, **given}),
     "summarize": lambda **given: cs.summarize(Y, {"a": P}, **{"n_resamples": 9, **given}),
     "gap": lambda **given: cs.generalization_gap((Y, P), (Y, P), **{"n_resamples": 9, **given}),

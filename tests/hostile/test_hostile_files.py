@@ -60,7 +60,7 @@ COMMANDS = {  # options beside the columns, some of which get a hostile value
     "audit": ["--by", "--depth", "--min-rows", "--quantiles", "--shape", "--level", "--lens"],
     "compare": ["--measure", "--lens", "--method", "--reference", "--adjust", "--cluster", "--weight", "--level"],
     "decompose": ["--score", "--lens", "--weight", "--clip"],
-    "equivalence": ["--margin", "--by", "--n-bins", "--level", "--lens"],
+    "equivalence": ["--margin", "--measure", "--n-bins", "--level", "--lens"],
     "interval": ["--measure", "--lens", "--method", "--cluster", "--folds", "--weight", "--level", "--clip"],
     "monitor": ["--when", "--segment", "--alpha", "--arl", "--each", "--lens"],
     "net-benefit": ["--threshold", "--lens", "--level", "--weight"],

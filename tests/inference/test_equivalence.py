@@ -177,7 +177,7 @@ def test_a_margin_that_no_probability_exceeds_is_claimed():
 def test_claim_p_value_and_limit_agree(data, margin, n_bins):
     found = equivalence_test(*data, margin=margin, n_bins=n_bins)
     if abs(found.limit - margin) > 1e-9:
-        assert found.claimed == (found.pvalue <= found.level)
+        assert found.claimed == (found.pvalue <= 0.05)
     assert 0 <= found.pvalue <= 1
     assert 0 <= found.limit <= 1
     assert np.all((found.low <= found.frequency + 1e-12) & (found.frequency <= found.high + 1e-12))
@@ -221,7 +221,7 @@ def test_words_of_a_claim():
         f"(p = {found.pvalue:.3g}; these rows could show 0.0605)."
     )
     # 100 of 200: upper limit .5604, and the mean prediction of the first fifth is 8e-5 below .5: .06044, rounded up
-    assert second == "5 quantile bins, event: outcome 1, n = 1000, level 5 %."
+    assert second == "5 quantile bins, event: outcome 1, n = 1000, confidence level 95 %."
     assert third == (
         "Null hypothesis: in some bin the mean outcome probability is more than 0.15 away from the mean prediction."
     )
@@ -252,7 +252,7 @@ def test_by_a_measure_the_limit_is_the_upper_end():
     y, p = cs.generators.calibrated().sample(400, rng=2)
     high = cs.confidence_interval(y, p, measure="ks", confidence_level=0.9, n_resamples=199, rng=3).high
     for margin in (high * 1.3, high * 1.0001, high * 0.9999, high * 0.8):
-        found = equivalence_test(y, p, by="ks", margin=margin, n_resamples=199, rng=3)
+        found = equivalence_test(y, p, measure="ks", margin=margin, n_resamples=199, rng=3)
         assert found.limit == high
         assert found.claimed == (high <= margin) == (found.pvalue <= 0.05)
         inverted = cs.confidence_interval(
@@ -265,20 +265,20 @@ def test_by_a_measure_the_limit_is_the_upper_end():
         f"Not shown: the smallest margin that these 400 rows show is {module._rounded_up(high):g}.\nks, event"
     )
     assert len(found.to_frame()) == 1
-    same = equivalence_test(y, p, by=cs.measures.KS(), margin=0.02, n_resamples=199, rng=3)
-    assert same.to_dict() == equivalence_test(y, p, by="ks", margin=0.02, n_resamples=199, rng=3).to_dict()
+    same = equivalence_test(y, p, measure=cs.measures.KS(), margin=0.02, n_resamples=199, rng=3)
+    assert same.to_dict() == equivalence_test(y, p, measure="ks", margin=0.02, n_resamples=199, rng=3).to_dict()
 
 
 def test_by_a_measure_the_ends_of_the_search():
     y, p = cs.generators.calibrated().sample(300, rng=2)
-    assert equivalence_test(y, p, by="ks", margin=0.9, n_resamples=49, rng=1).pvalue == 1e-6
-    far = equivalence_test(y, p**3, by="ks", margin=0.01, n_resamples=49, rng=1)
+    assert equivalence_test(y, p, measure="ks", margin=0.9, n_resamples=49, rng=1).pvalue == 1e-6
+    far = equivalence_test(y, p**3, measure="ks", margin=0.01, n_resamples=49, rng=1)
     assert far.pvalue == 1
     assert not far.claimed
-    stated = str(equivalence_test(y, p, by="ks", margin=0.3, n_resamples=49, rng=1))
+    stated = str(equivalence_test(y, p, measure="ks", margin=0.3, n_resamples=49, rng=1))
     assert stated.startswith("ks is at most 0.3 (p = 1e-06; these rows could show 0.")
     for rng in (None, np.random.default_rng(1)):  # one key for every level, so that they agree
-        found = equivalence_test(y, p, by="ece", margin=0.12, n_resamples=49, rng=rng)
+        found = equivalence_test(y, p, measure="ece", margin=0.12, n_resamples=49, rng=rng)
         assert found.claimed == (found.pvalue <= 0.05)
 
 
@@ -290,12 +290,12 @@ def test_lenses_with_a_binary_outcome():
     assert top.pvalue == equivalence_test(hit, largest).pvalue
     one = equivalence_test(label, prob, lens=cs.lenses.one_class(2), margin=0.1)
     assert one.limit == equivalence_test(label == 2, prob[:, 2], margin=0.1).limit
-    ks = equivalence_test(label, prob, by="ks", n_resamples=49, rng=1, lens=cs.lenses.one_class(2))
-    assert ks.limit == equivalence_test(label == 2, prob[:, 2], by="ks", n_resamples=49, rng=1).limit
+    ks = equivalence_test(label, prob, measure="ks", n_resamples=49, rng=1, lens=cs.lenses.one_class(2))
+    assert ks.limit == equivalence_test(label == 2, prob[:, 2], measure="ks", n_resamples=49, rng=1).limit
     for lens in ("class_wise", "canonical"):
-        for by in ("bins", "ece"):
+        for measure in ("bins", "ece"):
             with pytest.raises(ValueError, match=rf"binary outcome for equivalence_test.*found lens {lens}"):
-                equivalence_test(label, prob, lens=lens, by=by)
+                equivalence_test(label, prob, lens=lens, measure=measure)
 
 
 @pytest.mark.parametrize(
@@ -303,12 +303,12 @@ def test_lenses_with_a_binary_outcome():
     [
         ({"margin": 0}, "expected margin between 0 and 1, found 0"),
         ({"margin": 5}, "expected margin between 0 and 1, found 5"),
-        ({"level": 0.95}, "expected level below 1/2, found 0.95"),
-        ({"level": None}, "expected level between 0 and 1"),
-        ({"by": "bin"}, "expected a measure, one of"),
-        ({"by": "brier"}, "expected a measure of calibration error, found 'brier', a mean loss"),
-        ({"by": "interval_ce"}, "no honest interval is known for interval_ce"),
-        ({"by": "ece", "bins": 3}, "found 'bins'; use n_bins="),
+        ({"confidence_level": 0.05}, "expected confidence_level above 1/2, found 0.05"),
+        ({"confidence_level": None}, "expected confidence_level between 0 and 1"),
+        ({"measure": "bin"}, "expected a measure, one of"),
+        ({"measure": "brier"}, "expected a measure of calibration error, found 'brier', a mean loss"),
+        ({"measure": "interval_ce"}, "no honest interval is known for interval_ce"),
+        ({"measure": "ece", "bins": 3}, "found 'bins'; use n_bins="),
         ({"n_bins": 0}, "expected n_bins"),
         ({"strategy": "even"}, "expected strategy"),
         ({"bins": 3}, r"expected options of equivalence_test by bins \(n_bins, strategy\), found 'bins'; use n_bins="),
@@ -323,9 +323,9 @@ def test_bad_arguments(options, message):
 
 
 def test_real_weights_are_refused():
-    for by in ("bins", "ks"):
+    for measure in ("bins", "ks"):
         with pytest.raises(ValueError, match="equivalence_test needs whole-number counts of independent rows"):
-            equivalence_test(cs.Sample.from_rows([0, 1], [0.2, 0.7], [0.5, 1.0]), by=by)
+            equivalence_test(cs.Sample.from_rows([0, 1], [0.2, 0.7], [0.5, 1.0]), measure=measure)
 
 
 # --- by a measure: what a calibrated model would show ----------------------------------------------------------------
@@ -335,7 +335,7 @@ def test_real_weights_are_refused():
 def test_no_margin_below_what_a_calibrated_model_would_show_is_shown(level):
     """The bound alone would show far smaller margins on such lucky rows."""
     y, p = lucky_rows()
-    settings = {"by": "ece", "level": level, "n_resamples": 99, "rng": 1}
+    settings = {"measure": "ece", "confidence_level": 1 - level, "n_resamples": 99, "rng": 1}
     median = np.median(cs.calibration_test(y, p, measure="ece", n_resamples=99, rng=1).null_distribution)
     below = equivalence_test(y, p, margin=0.999 * median, **settings)
     assert not below.claimed
@@ -351,7 +351,7 @@ def test_no_margin_below_what_a_calibrated_model_would_show_is_shown(level):
 
 def test_a_margin_that_many_rows_show_says_nothing_of_it():
     y, p = cs.generators.temperature(1.5).sample(2000, rng=1)
-    found = equivalence_test(y, p, margin=0.2, by="ks", n_resamples=99, rng=1)
+    found = equivalence_test(y, p, margin=0.2, measure="ks", n_resamples=99, rng=1)
     assert found.claimed
     assert found.if_calibrated is None
     assert "calibrated model" not in found.answer
@@ -360,6 +360,6 @@ def test_a_margin_that_many_rows_show_says_nothing_of_it():
 def test_one_interval_is_drawn_for_all_levels(monkeypatch):
     seen, plain = [], module.confidence_interval
     monkeypatch.setattr(module, "confidence_interval", lambda *a, **k: seen.append(1) or plain(*a, **k))
-    found = equivalence_test(*lucky_rows(), margin=0.03, by="ks", n_resamples=99, rng=1)
+    found = equivalence_test(*lucky_rows(), margin=0.03, measure="ks", n_resamples=99, rng=1)
     assert P_FLOOR < found.pvalue < 0.05
     assert len(seen) == 1

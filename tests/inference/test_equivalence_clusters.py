@@ -18,14 +18,14 @@ def unequal_rows(family, rng):
 
 
 @pytest.mark.parametrize("given", [("cluster",), ("sample_weight",), ("cluster", "sample_weight")])
-@pytest.mark.parametrize("by", ["ece", "ks"])
-def test_the_limit_is_the_upper_end_of_such_rows(given, by):
+@pytest.mark.parametrize("measure", ["ece", "ks"])
+def test_the_limit_is_the_upper_end_of_such_rows(given, measure):
     y, p, cluster, weight = cs.generators.temperature(1.3).sample(400, rng=1, **CENTRES)
     rows = {name: {"cluster": cluster, "sample_weight": weight}[name] for name in given}
     settings = {"n_resamples": 39, "rng": 1, **rows}
-    interval = cs.confidence_interval(y, p, measure=by, confidence_level=0.9, **settings)
+    interval = cs.confidence_interval(y, p, measure=measure, confidence_level=0.9, **settings)
     for margin in (interval.high, np.nextafter(interval.high, 0)):
-        found = equivalence_test(y, p, by=by, margin=margin, **settings)
+        found = equivalence_test(y, p, measure=measure, margin=margin, **settings)
         assert (found.limit, found.claimed) == (interval.high, margin == interval.high)
         assert (found.pvalue <= 0.05) == found.claimed
     assert ("clusters of" in found.null_hypothesis) == ("cluster" in given)
@@ -37,7 +37,7 @@ def claims(margin_of_truth, data_sets):
     """How often an error is claimed to be at most its true size times a factor, at level .1."""
     family = cs.generators.temperature(1.5)
     margin = margin_of_truth * family.truth("ks")
-    settings = {"by": "ks", "margin": margin, "level": 0.1, "n_resamples": 39, "rng": 1}
+    settings = {"measure": "ks", "margin": margin, "confidence_level": 0.9, "n_resamples": 39, "rng": 1}
     return sum(equivalence_test(unequal_rows(family, seed), **settings).claimed for seed in range(data_sets))
 
 

@@ -76,11 +76,13 @@ def test_an_error_is_found_and_covered():
 
 def test_equivalence_whatever_the_bins():
     y, p = cs.generators.calibrated().sample(1000, rng=5)
-    found = cs.equivalence_test(y, p, by="l1", shape="nondecreasing", margin=0.1, n_resamples=99, rng=1)
+    found = cs.equivalence_test(y, p, measure="l1", shape="nondecreasing", margin=0.1, n_resamples=99, rng=1)
     assert found.claimed
     assert found.pvalue < 0.05
     assert "if the outcome is never less likely at a higher prediction" in found.null_hypothesis
-    assert not cs.equivalence_test(y, p, by="l1", shape="nondecreasing", margin=0.03, n_resamples=99, rng=1).claimed
+    assert not cs.equivalence_test(
+        y, p, measure="l1", shape="nondecreasing", margin=0.03, n_resamples=99, rng=1
+    ).claimed
 
 
 def test_the_test_of_calibration_uses_the_cells_of_the_estimate():

@@ -89,8 +89,8 @@ def test_a_curve_rises():
 
 def test_many_tests_and_alternatives():
     p = np.linspace(0.05, 0.95, 200)
-    found = power_of_fixed(p, {"none": "temperature=1", "over": "temperature=3"}, ["ks", "cox", cs.t_cal], rng=1,
-                           n_datasets=100, n_resamples=199)  # fmt: skip
+    found = power_of_fixed(p, {"none": "temperature=1", "over": "temperature=3"}, ["ks", "cox", cs.classical.t_cal],
+                           rng=1, n_datasets=100, n_resamples=199)  # fmt: skip
     assert found["name"].tolist() == ["none"] * 3 + ["over"] * 3
     assert found["test"].tolist() == ["ks", "cox", "t_cal"] * 2
     assert (found["power"][:3] < 0.2).all()

@@ -36,7 +36,7 @@ def test_the_standard_error_of_the_slope():
         slopes = []
         for _ in range(300):
             v = random.choice(p, rows)
-            slopes.append(cs.cox((random.random(rows) < v).astype(int), v, held_out=True).slope)
+            slopes.append(cs.classical.cox((random.random(rows) < v).astype(int), v, held_out=True).slope)
         return 2 * stats.norm.ppf(0.975) * np.std(slopes)
 
     assert spread(n) == pytest.approx(0.6, rel=0.15)

@@ -42,9 +42,9 @@ def test_the_p_values_are_those_of_the_function(name):
 
 
 def test_t_cal_ranks_each_data_set_among_its_resamples():
-    """cs.t_cal draws its resamples by the same key, scheme and stream, so the p-values are equal, not only alike."""
+    """`t_cal` draws its resamples by the same key, scheme and stream, so the p-values are equal, not only alike."""
     seen, found = labels_and_pvalues("t_cal")
-    expected = [cs.t_cal(sample, rng=3, n_resamples=99).pvalue for sample in seen]
+    expected = [cs.classical.t_cal(sample, rng=3, n_resamples=99).pvalue for sample in seen]
     np.testing.assert_array_equal(found, expected)
 
 
@@ -55,7 +55,7 @@ def test_the_kernel_test_sees_classes():
     assert ((found > 0) & (found <= 1)).all()
     certain = np.stack([P < 0.5, P >= 0.5], axis=1).astype(float)
     y = (P >= 0.5).astype(int)
-    expected = cs.kernel_calibration_test(y, np.stack([1 - P, P], axis=1), rng=0).pvalue
+    expected = cs.classical.kernel_calibration_test(y, np.stack([1 - P, P], axis=1), rng=0).pvalue
     assert test.pvalues(certain, 2) == pytest.approx([expected] * 2)
 
 

@@ -95,6 +95,7 @@ def test_the_reference_names_everything_once():
     assert len(named) == len(set(named))
     public = {
         "calibstat": [name for name in cs.__all__ if callable(getattr(cs, name))],
+        "calibstat.classical": cs.classical.__all__,
         "calibstat.study": cs.study.__all__,
         "calibstat.recalibration": ["choose", *(each.__name__ for each in cs.recalibration.RECALIBRATORS.values())],
         "calibstat.generators": list(cs.GENERATORS),

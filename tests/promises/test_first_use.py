@@ -58,8 +58,8 @@ def test_is_it_calibrated():
     assert [name for name, each in found.items() if each.pvalue <= 0.01] == ["forest", "bayes"]
     assert all(found[name].deviation.claims == ("too far apart",) for name in ("forest", "bayes"))
     assert "had probability 0" in found["forest"].why_infinite  # a leaf of one class, and another was observed
-    assert cs.spiegelhalter(y == "yes", models["bayes"].predict_proba(X)[:, 1]).pvalue < 1e-10
-    assert cs.spiegelhalter(y == "yes", models["line"].predict_proba(X)[:, 1]).pvalue > 1e-3
+    assert cs.classical.spiegelhalter(y == "yes", models["bayes"].predict_proba(X)[:, 1]).pvalue < 1e-10
+    assert cs.classical.spiegelhalter(y == "yes", models["line"].predict_proba(X)[:, 1]).pvalue > 1e-3
 
 
 def test_is_a_model_of_ten_classes_calibrated():

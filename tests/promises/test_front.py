@@ -14,6 +14,7 @@ from typing import Unpack
 import pytest
 from held_objects import kinds
 from package_sources import import_statements, imported, nodes_of, sources
+from public_functions import public_functions
 from uses_of_rows import MAY_ASK, OF_DESIGNS, asking_rows
 
 import calibstat as cs
@@ -46,7 +47,7 @@ def without(rule, found):
 
 def public():
     """The public functions."""
-    return {name: getattr(cs, name) for name in cs.__all__ if inspect.isfunction(getattr(cs, name))}
+    return public_functions()
 
 
 def commands():

@@ -8,7 +8,7 @@ import ast
 import pytest
 from package_sources import nodes_of, sources
 
-SENTENCES = {"lens", "measure", "null", "null_hypothesis", "why_stopped", "estimand", "title", "by"}
+SENTENCES = {"lens", "measure", "null", "null_hypothesis", "why_stopped", "estimand", "title"}
 READING = {
     "partition", "rpartition", "split", "rsplit", "startswith", "endswith", "replace", "removeprefix", "removesuffix",
     "find", "index",
@@ -112,7 +112,7 @@ def test_texts_are_taken_apart_where_others_wrote_them():
         'if found.lens == "event: outcome 1": pass',
         'if data.lens == f"lens {name}": pass',
         'if "top_label" not in found.lens: pass',
-        'even and self.by.endswith("quantile bins")',
+        'even and self.measure.endswith("quantile bins")',
     ],
 )
 def test_a_planted_reader_is_found(planted):

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from package_sources import parsed, sources
+from public_functions import public_functions
 
 import calibstat
 
@@ -36,7 +37,7 @@ def missing_sections(name, entry):
 
 
 def public_callables():
-    found = {name: getattr(calibstat, name) for name in calibstat.__all__}
+    found = {name: getattr(calibstat, name) for name in calibstat.__all__} | public_functions()
     for cls in [entry for entry in found.values() if inspect.isclass(entry)]:
         for name, entry in vars(cls).items():
             if isinstance(entry, classmethod) and not name.startswith("_"):

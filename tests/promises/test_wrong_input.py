@@ -1,13 +1,14 @@
 """Wrong kinds of input to every public verb: an error of one line that says what was expected and what was found."""
 
-import functools
 import inspect
 import itertools
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
 import pytest
 from hostile_calls import is_clear
+from public_functions import public_functions
 
 import calibstat as cs
 
@@ -19,12 +20,12 @@ VERBS = {
     "audit": lambda y, p, **o: cs.audit(y, p, np.arange(N) < N / 2, **{**FEW, **o}),
     "Sample.from_rows": cs.Sample.from_rows,
     "Predictions.from_rows": cs.Predictions.from_rows,
-    "calibration_belt": lambda y, p, **o: cs.calibration_belt(y, p, held_out=True, **o),
+    "calibration_belt": lambda y, p, **o: cs.classical.calibration_belt(y, p, held_out=True, **o),
     "calibration_test": lambda y, p, **o: cs.calibration_test(y, p, **FEW, **o),
     "compare": lambda y, p, **o: cs.compare(y, {"a": p, "b": p}, **FEW, **o),
     "compare, mapping": lambda y, p, **o: cs.compare(y, p, **FEW, **o),
     "confidence_interval": lambda y, p, **o: cs.confidence_interval(y, p, **FEW, **o),
-    "cox": lambda y, p, **o: cs.cox(y, p, held_out=True, **o),
+    "cox": lambda y, p, **o: cs.classical.cox(y, p, held_out=True, **o),
     "decompose": cs.decompose,
     "detail": cs.detail,
     "equivalence_test": cs.equivalence_test,
@@ -33,17 +34,17 @@ VERBS = {
     "expected_calibration_error": cs.expected_calibration_error,
     "gce_family": cs.gce_family,
     "generalization_gap": lambda y, p, **o: cs.generalization_gap((y, p), (y, p), **FEW, **o),
-    "hosmer_lemeshow": lambda y, p, **o: cs.hosmer_lemeshow(y, p, held_out=True, **o),
-    "kernel_calibration_test": cs.kernel_calibration_test,
-    "kolmogorov_smirnov": cs.kolmogorov_smirnov,
-    "kuiper": cs.kuiper,
+    "hosmer_lemeshow": lambda y, p, **o: cs.classical.hosmer_lemeshow(y, p, held_out=True, **o),
+    "kernel_calibration_test": cs.classical.kernel_calibration_test,
+    "kolmogorov_smirnov": cs.classical.kolmogorov_smirnov,
+    "kuiper": cs.classical.kuiper,
     "net_benefit": lambda y, p, **o: cs.net_benefit(y, p, [0.2], **o),
     "reliability": lambda y, p, **o: cs.reliability(y, p, band=None, **o),
     "sharpness": cs.sharpness,
-    "spiegelhalter": cs.spiegelhalter,
+    "spiegelhalter": cs.classical.spiegelhalter,
     "summarize": lambda y, p, **o: cs.summarize(y, {"a": p}, **FEW, **o),
     "summarize, mapping": lambda y, p, **o: cs.summarize(y, p, **FEW, **o),
-    "t_cal": lambda y, p, **o: cs.t_cal(y, p, **FEW, **o),
+    "t_cal": lambda y, p, **o: cs.classical.t_cal(y, p, **FEW, **o),
     "validate": cs.validate,
     "PlattScaling.fit": lambda y, p, **o: cs.recalibration.PlattScaling().fit(p, y, **o),
 }
@@ -128,7 +129,7 @@ def test_an_unclear_error_and_none_would_be_found():
 @pytest.mark.parametrize("option", OPTIONS)
 def test_the_error_of_an_option_says_so_too(option):
     data = (WORDS, P) if option in ("labels", "pos_label") else (Y, P)
-    verbs = [each for each in map(cs.__dict__.get, cs.__all__) if option in words_of(each)]
+    verbs = [each for each in public_functions().values() if option in words_of(each)]
     assert verbs
     for verb in verbs:
         for given in OPTIONS[option]:
@@ -204,7 +205,7 @@ def test_strange_values_of_options_of_measures_are_refused_by_value_errors(measu
 def options_of(verb):
     """Return the names of the options of a verb, without those that it hands on."""
     verb = verb.split(",")[0]
-    called = getattr(cs, verb, None) or functools.reduce(getattr, verb.split("."), cs)
+    called = public_functions().get(verb) or attrgetter(verb)(cs)
     parameters = list(inspect.signature(called).parameters.values())[2:]
     return [each.name for each in parameters if each.kind is not inspect.Parameter.VAR_KEYWORD]
 

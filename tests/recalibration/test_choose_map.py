@@ -40,7 +40,7 @@ def plainly(map_, p, y, loss, n_folds=5, repeats=3, rng=1):
     [("brier", lambda y, q: (y - q) ** 2), ("log_loss", lambda y, q: -np.log(np.where(y == 1, q, 1 - q)))],
 )
 def test_scores_by_plain_loops(score, loss):
-    found = choose(P, Y, maps=FEW[:3], score=score, rng=1)
+    found = choose(Y, P, maps=FEW[:3], score=score, rng=1)
     losses = {repr(each): plainly(each, P, Y, loss)[0] for each in FEW[:3]}
     best = min(losses, key=lambda name: losses[name].mean())
     assert repr(found.recalibrator) == best
@@ -73,10 +73,10 @@ def test_a_map_of_infinite_score_is_not_within_one_standard_error():
     """Its difference from the best, and the standard error of that, are infinite: the first map was chosen."""
     p, y = np.append(P, [0.0, 1.0]), np.append(Y, [1, 0])  # certain and wrong: an infinite log loss of the raw rows
     maps = [Unchanged(), PlattScaling(clip=1e-3), TemperatureScaling(clip=1e-3)]
-    found = choose(p, y, maps=maps, score="log_loss", one_standard_error=True, rng=1)
+    found = choose(y, p, maps=maps, score="log_loss", one_standard_error=True, rng=1)
     assert np.isfinite(found.mean[list(found.names).index(repr(found.recalibrator))])
     assert np.isinf(found.mean[list(found.names).index("Unchanged()")])
-    alone = choose(p, y, maps=maps[:1], score="log_loss", one_standard_error=True, rng=1)
+    alone = choose(y, p, maps=maps[:1], score="log_loss", one_standard_error=True, rng=1)
     assert repr(alone.recalibrator) == "Unchanged()"
 
 
@@ -110,38 +110,38 @@ def test_an_interval_of_a_difference_covers_and_without_the_allowance_it_does_no
 
 
 def test_default_maps_are_those_of_the_number_of_classes():
-    two = choose(P, Y, rng=1, repeats=2, cv=2)
+    two = choose(Y, P, rng=1, repeats=2, cv=2)
     assert set(two.names) == {f"{name}()" for name, kind in RECALIBRATORS.items() if kind.tried_from == 2}
-    three = choose(PROB, LABEL, rng=1, repeats=2, cv=2)
+    three = choose(LABEL, PROB, rng=1, repeats=2, cv=2)
     assert set(three.names) - set(two.names) == {"VectorScaling()", "MatrixScaling()"}
     assert set(two.names) < set(three.names)
 
 
 def test_what_is_clearly_best_is_chosen():
-    assert repr(choose(P, Y, maps=FEW, rng=1).recalibrator) == "TemperatureScaling()"
+    assert repr(choose(Y, P, maps=FEW, rng=1).recalibrator) == "TemperatureScaling()"
     assert (
-        repr(choose(PROB, LABEL, maps=[Unchanged(), TemperatureScaling()], rng=1).recalibrator)
+        repr(choose(LABEL, PROB, maps=[Unchanged(), TemperatureScaling()], rng=1).recalibrator)
         == "TemperatureScaling()"
     )
     y, p = cs.generators.calibrated().sample(300, rng=1)
-    assert repr(choose(p, y, maps=[Unchanged(), IsotonicRegression()], rng=1).recalibrator) == "Unchanged()"
+    assert repr(choose(y, p, maps=[Unchanged(), IsotonicRegression()], rng=1).recalibrator) == "Unchanged()"
 
 
 def test_the_simplest_within_one_standard_error():
     y, p = cs.generators.calibrated().sample(300, rng=5)
     order = [Unchanged(), PlattScaling(), BetaCalibration(), IsotonicRegression()]
-    smallest = choose(p, y, maps=order, rng=3)
-    found = choose(p, y, maps=order, one_standard_error=True, rng=3)
+    smallest = choose(y, p, maps=order, rng=3)
+    found = choose(y, p, maps=order, one_standard_error=True, rng=3)
     near = [d <= se for d, se in zip(smallest.difference, smallest.standard_error, strict=True)]
     simplest = next(repr(each) for each in order if near[smallest.names.index(repr(each))])
     assert repr(found.recalibrator) == simplest == "Unchanged()"
     assert found.difference[found.names.index(simplest)] == 0
-    backwards = choose(p, y, maps=order[::-1], one_standard_error=True, rng=3)
+    backwards = choose(y, p, maps=order[::-1], one_standard_error=True, rng=3)
     assert repr(backwards.recalibrator) != simplest  # "simple" is what comes first
 
 
 def test_infinite_scores_come_last():
-    found = choose(P, Y, maps=FEW, score="log_loss", rng=1)
+    found = choose(Y, P, maps=FEW, score="log_loss", rng=1)
     assert found.names[-1] == "IsotonicRegression()"
     assert np.isinf(found.mean[-1])
     assert np.isnan([found.difference[-1], found.standard_error[-1]]).all()
@@ -152,27 +152,27 @@ def test_infinite_scores_come_last():
 
 def test_maps_that_refuse_rows_are_left_out_with_the_reason():
     p = np.where(P < 0.1, 0, P)
-    found = choose(p, np.where(p == 0, 0, Y), maps=FEW, rng=1)
+    found = choose(np.where(p == 0, 0, Y), p, maps=FEW, rng=1)
     assert list(found.left_out) == ["PlattScaling()"]
     assert "takes their logarithms" in found.left_out["PlattScaling()"]
     assert "Left out: PlattScaling(): expected probabilities above 0" in str(found)
-    clipped = choose(p, np.where(p == 0, 0, Y), clip=0.01, rng=1, repeats=2, cv=2)
+    clipped = choose(np.where(p == 0, 0, Y), p, clip=0.01, rng=1, repeats=2, cv=2)
     assert clipped.left_out == {}
     assert "PlattScaling(clip=0.01)" in clipped.names
     with pytest.raises(ValueError, match="expected a map that takes these rows, found none: expected probabilities"):
-        choose(p, np.where(p == 0, 0, Y), maps=[PlattScaling()], rng=1)
+        choose(np.where(p == 0, 0, Y), p, maps=[PlattScaling()], rng=1)
 
 
 def test_the_same_seed_gives_the_same_and_names_do_not_matter():
-    one, two = (choose(P, Y, maps=FEW, rng=7) for _ in range(2))
+    one, two = (choose(Y, P, maps=FEW, rng=7) for _ in range(2))
     np.testing.assert_array_equal(one.mean, two.mean)
-    named = choose(P, np.where(Y == 1, "yes", "no"), maps=FEW, rng=7, labels=["no", "yes"])
+    named = choose(np.where(Y == 1, "yes", "no"), P, maps=FEW, rng=7, labels=["no", "yes"])
     np.testing.assert_array_equal(one.mean, named.mean)
-    assert (choose(P, Y, maps=FEW, rng=8).mean != one.mean).any()
+    assert (choose(Y, P, maps=FEW, rng=8).mean != one.mean).any()
 
 
 def test_what_is_printed_and_tabulated():
-    found = choose(P, Y, maps=FEW, rng=1)
+    found = choose(Y, P, maps=FEW, rng=1)
     assert str(found).startswith("TemperatureScaling() has the smallest Brier score of 4 maps, ")
     assert "(400 rows, 5 folds, dealt at random 3 times)" in str(found)
     frame = found.to_frame()
@@ -197,15 +197,15 @@ def test_what_is_printed_and_tabulated():
 )
 def test_wrong_arguments_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        choose(P, Y, **options)
+        choose(Y, P, **options)
 
 
 def test_swapped_arguments_raise():
     with pytest.raises(ValueError, match="swapped"):
-        choose(Y, P)
+        choose(P, Y)
 
 
 def test_a_map_of_many_classes_is_tried_if_it_is_asked_for():
-    found = choose(P, Y, maps=[Unchanged(), MatrixScaling()], rng=1, repeats=2, cv=2)
+    found = choose(Y, P, maps=[Unchanged(), MatrixScaling()], rng=1, repeats=2, cv=2)
     assert "MatrixScaling()" in found.names
     assert NeuralScaling.tried_from is None

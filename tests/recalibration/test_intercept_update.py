@@ -28,7 +28,7 @@ def test_against_statsmodels():
 def test_it_is_the_intercept_of_calibration_in_the_large():
     y, p = cs.generators.shift(0.7).sample(500, rng=3)
     assert InterceptUpdate().fit(p, y).intercept_[0] == pytest.approx(
-        cs.cox(y, p, held_out=True).in_the_large, rel=1e-8
+        cs.classical.cox(y, p, held_out=True).in_the_large, rel=1e-8
     )
 
 

@@ -48,7 +48,7 @@ def test_platt_of_three_classes_against_one_regression_each():
 
 def test_platt_of_two_classes_is_the_regression_of_cox():
     y, p = cs.generators.temperature(2).sample(300, rng=3)
-    fitted, found = PlattScaling().fit(p, y), cs.cox(y, p, held_out=True)
+    fitted, found = PlattScaling().fit(p, y), cs.classical.cox(y, p, held_out=True)
     assert [fitted.slope_[0], fitted.intercept_[0]] == pytest.approx([found.slope, found.intercept], rel=1e-9)
 
 

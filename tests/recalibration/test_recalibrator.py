@@ -178,6 +178,8 @@ def test_swapped_arguments_raise(name):
             make(name).fit(classes, prob)
     with pytest.raises(ValueError, match=r"expected \(p, y\).*swapped"):
         make(name).fit(y[:, None], np.column_stack((1 - p, p)))
+    with pytest.raises(ValueError, match=r"expected \(p, y\).*swapped"):
+        make(name).score(y, p)
 
 
 @pytest.mark.parametrize("y", [["a", "b"], [0, 2], [0.5, 1.5]])
@@ -201,7 +203,7 @@ def test_certain_predictions_are_not_taken_for_swapped():
         ([0.2, 0.3], [0, 2], "class from 0 to 1, found 2 in y_true at row 1"),
         ([0.2, 0.3], [0, 1, 1], "3 outcomes and 2 rows"),
         ([], [], "at least one row"),
-        (0.5, [1], "expected p, an array .* found float 0.5"),
+        (0.5, [1], "expected y_prob, an array .* found float 0.5"),
         ([0.2, 0.3], ["a", "b"], "labels="),
     ],
 )

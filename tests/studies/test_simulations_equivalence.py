@@ -36,15 +36,15 @@ def test_the_largest_gap_is_the_margin(n):
 
 def test_margins_of_measures_are_population_values():
     for case in equivalence.cases(quick=True):
-        if case.question == "size" and case.claim.by != "bins":
-            assert case.claim.margin == case.generator.truth(case.claim.by)
+        if case.question == "size" and case.claim.measure != "bins":
+            assert case.claim.margin == case.generator.truth(case.claim.measure)
 
 
 def test_a_claim_by_a_measure_is_that_of_the_test():
     sample = cs.Sample.from_rows(*cs.generators.temperature(1.2).sample(300, rng=1))
     for margin in (0.02, 0.05, 0.1):
         (claimed,) = equivalence.Claim("ks", margin, {"n_resamples": 49})(sample, 5)
-        assert claimed == cs.equivalence_test(sample, by="ks", margin=margin, n_resamples=49, rng=5).claimed
+        assert claimed == cs.equivalence_test(sample, measure="ks", margin=margin, n_resamples=49, rng=5).claimed
 
 
 def test_the_promise_can_be_broken(table):
@@ -69,6 +69,6 @@ def test_pictures_show_the_table(table):
 
 
 def test_full_and_quick_ask_the_same():
-    full, quick = ({(c.question, c.label, c.n, c.claim.by) for c in equivalence.cases(q)} for q in (False, True))
+    full, quick = ({(c.question, c.label, c.n, c.claim.measure) for c in equivalence.cases(q)} for q in (False, True))
     assert {case[:2] for case in quick} == {case[:2] for case in full}
     assert max(case.replicates for case in equivalence.cases(True)) <= 20

@@ -131,7 +131,7 @@ def test_cox_statistic_by_linear_algebra():
     score = design.T @ (y - p)
     assert found == pytest.approx(score @ np.linalg.solve(design.T @ (design * (p * (1 - p))[:, None]), score))
     # score and likelihood-ratio tests agree to first order
-    assert found == pytest.approx(cs.cox(y, p, held_out=True).joint_test.statistic, rel=0.2)
+    assert found == pytest.approx(cs.classical.cox(y, p, held_out=True).joint_test.statistic, rel=0.2)
 
 
 def test_rare_predictions_have_their_mean():

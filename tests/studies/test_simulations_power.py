@@ -109,16 +109,19 @@ def test_pvalues_of_t_cal(drawing):
     expected = [ranks(-ranks(np.vstack([row, null])).min(axis=1)[:, None])[0, 0] for row in of_data]
     assert test.pvalues(truth, draws) == pytest.approx(expected)
     one = data_sets(drawing, 1)[0]
-    assert cs.t_cal(one, n_resamples=9, rng=1).squared_error == pytest.approx(of_data[0])
+    assert cs.classical.t_cal(one, n_resamples=9, rng=1).squared_error == pytest.approx(of_data[0])
 
 
 @pytest.mark.parametrize(
     ("name", "pvalue"),
     [
-        ("cox", lambda data: cs.cox(data, held_out=True, clip=tests_on_offer.CLIP).joint_test.pvalue),
-        ("calibration belt", lambda data: cs.calibration_belt(data, held_out=True, clip=tests_on_offer.CLIP).pvalue),
-        ("Spiegelhalter", lambda data: cs.spiegelhalter(data).pvalue),
-        ("Kuiper, limit", lambda data: cs.kuiper(data).pvalue),
+        ("cox", lambda data: cs.classical.cox(data, held_out=True, clip=tests_on_offer.CLIP).joint_test.pvalue),
+        (
+            "calibration belt",
+            lambda data: cs.classical.calibration_belt(data, held_out=True, clip=tests_on_offer.CLIP).pvalue,
+        ),
+        ("Spiegelhalter", lambda data: cs.classical.spiegelhalter(data).pvalue),
+        ("Kuiper, limit", lambda data: cs.classical.kuiper(data).pvalue),
     ],
 )
 def test_pvalues_of_approximate_tests(drawing, name, pvalue):

@@ -45,7 +45,7 @@ _CALLS = {  # by call, the names that mean it
     'cs.estimate(y, p, measure="smooth_ece")': ("smECE",),
     'cs.estimate(y, p, measure="interval_ce")': ("intCE",),
     'cs.estimate(label, prob, measure="skce", statistic="U")': ("KCE squared", "squared kernel calibration error U"),
-    "cs.t_cal(y, p)": ("T-Cal",),
+    "cs.classical.t_cal(y, p)": ("T-Cal",),
     "cs.decompose(y, p)": ("DSC", "UNC", "refinement", "resolution", "uncertainty", "reliability", "CORP"),
     'cs.estimate(y, p, measure="normalized_log_loss")': ("NCE", "NE", "normalized entropy", "normalised cross entropy"),
     'cs.estimate(y, p, measure="log_loss")': (
@@ -67,8 +67,8 @@ _CALLS = {  # by call, the names that mean it
         "area under the curve",
     ),
     "cs.validate(y, p)": ("calibration slope", "calibration intercept", "O/E", "OE ratio", "calibration in the large"),
-    "cs.hosmer_lemeshow(y, p, held_out=True)": ("Hosmer-Lemeshow", "HL", "hoslem"),
-    "cs.spiegelhalter(y, p)": ("Spiegelhalter", "Spiegelhalter z"),
+    "cs.classical.hosmer_lemeshow(y, p, held_out=True)": ("Hosmer-Lemeshow", "HL", "hoslem"),
+    "cs.classical.spiegelhalter(y, p)": ("Spiegelhalter", "Spiegelhalter z"),
     "cs.reliability(y, p)": ("reliability diagram", "calibration curve", "calibration plot"),
     "cs.net_benefit(y, p)": ("net benefit", "decision curve"),
 }

@@ -7,6 +7,7 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
+from public_functions import public_functions
 
 import calibstat as cs
 from calibstat.data.checked_rows import AboutRows
@@ -54,7 +55,7 @@ def words_of(verb):
 
 
 def test_every_verb_with_labels_takes_pos_label():
-    verbs = {name: getattr(cs, name) for name in cs.__all__ if inspect.isfunction(getattr(cs, name))}
+    verbs = public_functions()
     verbs |= {"Sample": cs.Sample.from_rows, "Predictions": cs.Predictions.from_rows}
     verbs |= {"Recalibrator": cs.recalibration.PlattScaling.fit}
     for monitor in (cs.Monitor, cs.ModelsMonitor, cs.BrierMonitor):

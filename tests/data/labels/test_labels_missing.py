@@ -93,7 +93,7 @@ def test_whatever_takes_names_refuses_it():
             lambda y: cs.audit(y, P, {"a": P > 0.5}, pos_label="yes"),
             lambda y: cs.Predictions.from_rows(y, two, labels=[None, "yes"]),
             lambda y: cs.Sample.from_rows(y, P, pos_label="yes"),
-            lambda y: choose(P, y, pos_label="yes"),
+            lambda y: choose(y, P, pos_label="yes"),
             lambda y: cs.Monitor().update(y, P, labels=["no", "yes"]),
         ):
             with pytest.raises(ValueError, match=MESSAGE):

@@ -10,6 +10,7 @@ from typing import Unpack
 
 import numpy as np
 import pytest
+from public_functions import public_functions
 
 import calibstat as cs
 from calibstat.data.checked_rows import AboutRows, Samples
@@ -160,7 +161,7 @@ def test_unknown_arguments_are_named_beside_those_that_there_are():
 
 def public():
     """The public functions that are questions."""
-    found = {name: getattr(cs, name) for name in cs.__all__ if inspect.isfunction(getattr(cs, name))}
+    found = public_functions()
     return {name: each for name, each in found.items() if hasattr(each, "takes")}
 
 

@@ -108,7 +108,7 @@ def test_equivalence_tests_take_them(measure):
     high = cs.confidence_interval(
         Y, P, measure=measure, confidence_level=0.9, n_resamples=49, rng=1, cluster=CLUSTER
     ).high
-    found = cs.equivalence_test(Y, P, margin=2 * high, by=measure, n_resamples=49, rng=1, cluster=CLUSTER)
+    found = cs.equivalence_test(Y, P, margin=2 * high, measure=measure, n_resamples=49, rng=1, cluster=CLUSTER)
     assert found.claimed
     assert found.limit == pytest.approx(high)
 

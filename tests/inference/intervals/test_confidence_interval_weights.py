@@ -81,7 +81,7 @@ def test_intervals_cover_the_population_in_which_rows_count_by_weight():
         ),
         (lambda: cs.calibration_test(cs.Sample.from_rows(Y, P, W)), "give rows with their weights"),
         (
-            lambda: cs.hosmer_lemeshow(Y, P, sample_weight=W),
+            lambda: cs.classical.hosmer_lemeshow(Y, P, sample_weight=W),
             "expected rows without sample_weight= for hosmer_lemeshow, which takes none; estimate, .* found one",
         ),
     ],

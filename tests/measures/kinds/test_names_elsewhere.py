@@ -26,7 +26,7 @@ FOUND = {
     "nll": 'measure="log_loss"',
     "mmce": 'measure="kernel_ce", bandwidth=0.4',
     "classwise-ECE": 'lens="class_wise_mean"',
-    "hosmer_lemeshow": "cs.hosmer_lemeshow",
+    "hosmer_lemeshow": "cs.classical.hosmer_lemeshow",
 }
 
 

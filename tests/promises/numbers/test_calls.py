@@ -5,7 +5,7 @@ import inspect
 from functools import cache
 
 import pytest
-from paired import SPELLINGS, arguments, calls, has_answer, recorded, rows_of_calls, spelled, texts_of_calls
+from paired import SPELLINGS, calls, has_answer, meant, recorded, rows_of_calls, spelled, texts_of_calls
 
 import calibstat as cs
 
@@ -24,7 +24,7 @@ def names():
 
 @cache
 def signature(verb):
-    return inspect.signature(getattr(cs, verb))
+    return inspect.signature(meant(f"cs.{verb}"))
 
 
 def faults(text, names):
@@ -99,9 +99,15 @@ def test_calls_in_new_words_can_be_read(texts):
             "cs.audit(y, p, cs.Groups(frame, depth=1, min_rows=5), rng=1)",
         ),
         ("cs.audit_samples(by_site, 'site', depth=1)", "cs.audit_samples(by_site, 'site', depth=1)"),
+        ("cs.kuiper(label, v)", "cs.classical.kuiper(label, v)"),
+        ("cs.classical.kuiper(label, v)", "cs.classical.kuiper(label, v)"),
         ("cs.reliability(y, p, level=0.8)", "cs.reliability(y, p, confidence_level=0.8)"),
         ("cs.reliability(y, p, confidence_level=0.8)", "cs.reliability(y, p, confidence_level=0.8)"),
-        ("cs.equivalence_test(y, p, level=0.2)", "cs.equivalence_test(y, p, level=0.2)"),
+        (
+            "cs.equivalence_test(y, p, by='ks', level=0.2)",
+            "cs.equivalence_test(y, p, measure='ks', confidence_level=1 - 0.2)",
+        ),
+        ("cs.power(p, 'shift=0.5', level=0.2)", "cs.power(p, 'shift=0.5', level=0.2)"),
     ],
 )
 def test_new_spellings(before, now):
@@ -112,7 +118,9 @@ def test_a_checkout_is_asked_in_the_words_that_it_knows():
     assert has_answer("cs.MEASURES['ks']")
     assert has_answer("signature(cs.compare).parameters['measure']")
     assert not has_answer("cs.MEASURES['kss']")
-    assert arguments("lens='canonical', measure=cs.measures.KS()") == {"lens": "canonical", "measure": cs.measures.KS()}
+    found = meant("dict(lens='canonical', measure=cs.measures.KS())")
+    assert found == {"lens": "canonical", "measure": cs.measures.KS()}
+    assert meant("cs.cox") is cs.classical.cox
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------

@@ -1,12 +1,11 @@
 """The page of designs: the words that functions take, and what designs refuse, are those of the code."""
 
-import inspect
 import re
 
 import pytest
 from project_folder import PROJECT
+from public_functions import public_functions
 
-import calibstat as cs
 from calibstat.data.checked_rows import AboutRows
 from calibstat.inference.designs.clustered import Clustered
 from calibstat.inference.designs.cross_validated import CrossValidated
@@ -35,7 +34,7 @@ def written(page):
 
 def taken():
     """The words that each function takes, as functions say."""
-    functions = {name: getattr(cs, name) for name in cs.__all__ if inspect.isfunction(getattr(cs, name))}
+    functions = public_functions()
     words = AboutRows.__annotations__.keys() - LABELS
     return {
         name: words & {*each.takes} for name, each in functions.items() if isinstance(vars(each).get("takes"), tuple)
