@@ -88,6 +88,11 @@ def test_registries_do_not_depend_on_what_is_loaded_first():
     assert found.split() == [name for registry in known for name in registry]
 
 
+def test_there_are_few_public_names():
+    """What a reader of the reference meets: tests, generators, measures and maps stand in modules of their own."""
+    assert len(calibstat.__all__) <= 60, ", ".join(calibstat.__all__)
+
+
 def test_no_public_name_looks_like_a_test():
     assert [name for source in sources().values() for name in test_named(source)] == []
     assert [name for name in calibstat.__all__ if name.lower().startswith("test")] == []
