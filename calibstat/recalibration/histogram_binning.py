@@ -71,7 +71,7 @@ class HistogramBinning(Recalibrator):
     bootstrap : int
         Number of times that the rows are drawn with replacement, bins and all made anew and the maps averaged. 0: once,
         with the rows as they are.
-    rng : None, int, SeedSequence or Generator
+    random_state : None, int, SeedSequence or Generator
         Of these draws.
 
     Attributes
@@ -108,7 +108,8 @@ class HistogramBinning(Recalibrator):
     >>> fitted = HistogramBinning(n_bins=4).fit([0.1, 0.2, 0.9, 0.8, 0.9], [0, 1, 1, 0, 1])
     >>> fitted.predict_proba([0.25, 0.3, 1.0]).round(3)  # no rows from .25 to .5
     array([0.5  , 0.375, 0.667])
-    >>> HistogramBinning(n_bins=4, bootstrap=200, rng=1).fit([0.1, 0.2], [0, 1]).predict_proba([0.1, 0.3]).round(1)
+    >>> smoother = HistogramBinning(n_bins=4, bootstrap=200, random_state=1).fit([0.1, 0.2], [0, 1])
+    >>> smoother.predict_proba([0.1, 0.3]).round(1)
     array([0.5, 0.4])
     """
 
@@ -122,13 +123,13 @@ class HistogramBinning(Recalibrator):
         strategy: str = "uniform",
         class_conditional: bool = False,
         bootstrap: int = 0,
-        rng: Rng = None,
+        random_state: Rng = None,
     ) -> None:
         self.n_bins = n_bins
         self.strategy = strategy
         self.class_conditional = class_conditional
         self.bootstrap = bootstrap
-        self.rng = rng
+        self.random_state = random_state
 
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         if weight is not None and self.bootstrap:
@@ -145,7 +146,7 @@ class HistogramBinning(Recalibrator):
         if not self.bootstrap:
             self.steps_ = [[steps] for steps in maps(prob, label)]
             return None
-        draws = Draws.of(self.rng, self.bootstrap)
+        draws = Draws.of(self.random_state, self.bootstrap)
         data = resampling.in_order(Predictions.from_rows(label, prob))
         drawn = resampling.draw(data, Pairs(), lambda rows, label: maps(data.prob[rows], label), draws, Stage.BINS)
         self.steps_ = drawn.T.tolist()
