@@ -60,6 +60,7 @@ RETIRED: Mapping[str, Retired] = {
 }
 RETIRED_PARAMETERS: Mapping[str, Retired] = {  # of constructors, while functions have the word
     "rng": Retired(("HistogramBinning",), "random_state={}"),
+    "bootstrap": Retired(("HistogramBinning",), "n_resamples={}"),
 }
 MOVED = (  # to calibstat.classical
     *("calibration_belt", "cox", "hosmer_lemeshow", "kernel_calibration_test"),

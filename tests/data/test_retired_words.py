@@ -96,9 +96,10 @@ CALLS = {  # of each word, functions that had it and a value that they took
         0.1,
     ),
     "rng": (
-        {"HistogramBinning": lambda **given: cs.recalibration.HistogramBinning(bootstrap=2, **given).fit(P, Y)},
+        {"HistogramBinning": lambda **given: cs.recalibration.HistogramBinning(n_resamples=2, **given).fit(P, Y)},
         1,
     ),
+    "bootstrap": ({"HistogramBinning": lambda **given: cs.recalibration.HistogramBinning(**given).fit(P, Y)}, 2),
     "by": ({"equivalence_test": lambda **given: cs.equivalence_test(Y, P, **DRAWS, **given)}, "ks"),
 }  # fmt: skip
 CASES = [(word, function) for word, (functions, _) in CALLS.items() for function in functions]
