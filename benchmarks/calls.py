@@ -205,6 +205,8 @@ OTHERS = [
     *asked("expected_calibration_error", [PLAIN, WEIGHTS], ["", "n_bins=5, strategy='quantile', norm='max'"]),
     *asked("gce_family", [PLAIN, VECTORS, "label, vu"], ["", "n_bins=5, ties='split'"]),
     *asked("generalization_gap", "(y, p), (y, q)", ["", "measure='ks'", "measure='brier'"], FEW),
+    *asked("recalibration.choose", ["p, y", "v, label", "p, y, sample_weight=w"], "cv=2, repeats=2, rng=1"),
+    *asked("recalibration.choose", "p, words", "labels=['no', 'yes'], cv=2, repeats=2, rng=1"),
     *asked("scorer", ["", *OF_CLASSES[:2]], ["", "lens='class_wise', reduce='mean'", "lens='class_wise'"]),
 ]
 PLANS = [

@@ -17,6 +17,7 @@ BY_FOLDS = f"cs.confidence_interval({ROWS}, folds=[0, 0, 1, 1], n_resamples=1, m
 FITTED = "signature(cs.cross_validate).parameters['method']"
 DIAGRAM = f"cs.reliability({ROWS}, band=None, interval=False, confidence_level=0.9)"
 BY_MEASURE = f"cs.equivalence_test({ROWS}, measure='bins')"
+MAPS = "signature(cs.recalibration.choose).parameters['y_true']"
 GROUPS = r"(cs\.audit\(.*?)(\w+)((?:, (?:depth|min_rows|n_quantiles)=\d+)+)"
 CLASSICAL = "calibration_belt|cox|hosmer_lemeshow|kernel_calibration_test|kolmogorov_smirnov|kuiper|spiegelhalter|t_cal"
 SPELLINGS = (  # what has an answer where the new words are known; words of before, as a pattern; words of now
@@ -33,6 +34,7 @@ SPELLINGS = (  # what has an answer where the new words are known; words of befo
     ("cs.classical.__all__", rf"\bcs\.({CLASSICAL})\b", r"cs.classical.\1"),
     (BY_MEASURE, r"(cs\.equivalence_test\(.*)\bby=", r"\1measure="),
     (BY_MEASURE, r"(cs\.equivalence_test\(.*)\blevel=", r"\1confidence_level=1 - "),
+    (MAPS, r"(cs\.recalibration\.choose\()(\w+), (\w+)", r"\1\3, \2"),
     (DIAGRAM, r"(cs\.reliability\(.*)\blevel=", r"\1confidence_level="),
 )
 

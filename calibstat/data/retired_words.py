@@ -58,6 +58,10 @@ RETIRED: Mapping[str, Retired] = {
     ),
     "by": Retired(("equivalence_test",), "measure={}"),
 }
+RETIRED_PARAMETERS: Mapping[str, Retired] = {  # of constructors, while functions have the word
+    "rng": Retired(("HistogramBinning",), "random_state={}"),
+    "bootstrap": Retired(("HistogramBinning",), "n_resamples={}"),
+}
 MOVED = (  # to calibstat.classical
     *("calibration_belt", "cox", "hosmer_lemeshow", "kernel_calibration_test"),
     *("kolmogorov_smirnov", "kuiper", "spiegelhalter", "t_cal"),
@@ -78,9 +82,11 @@ RETIRED_METHODS: Mapping[str, str] = {  # of tests
 }
 
 
-def refuse_retired(function: str, given: Mapping[str, object], own: Collection[str]) -> None:
+def refuse_retired(
+    function: str, given: Mapping[str, object], own: Collection[str], words: Mapping[str, Retired] = RETIRED
+) -> None:
     """Raise for an argument that is gone from a function, and write out what takes its place."""
-    for word, retired in RETIRED.items():
+    for word, retired in words.items():
         if word in given and function in retired.where and word not in own:
             now = retired.written(given[word], function)
             raise ValueError(f"expected {now} for {function}, found {word}={short(given[word])}, which is gone")

@@ -68,10 +68,10 @@ class HistogramBinning(Recalibrator):
         or of a tree, whose bins of at least 100 predictions are split at their mean, whatever `n_bins`.
     class_conditional : bool
         Whether every class has separate bins. With two classes this makes no difference.
-    bootstrap : int
+    n_resamples : int
         Number of times that the rows are drawn with replacement, bins and all made anew and the maps averaged. 0: once,
         with the rows as they are.
-    rng : None, int, SeedSequence or Generator
+    random_state : None, int, SeedSequence or Generator
         Of these draws.
 
     Attributes
@@ -108,7 +108,8 @@ class HistogramBinning(Recalibrator):
     >>> fitted = HistogramBinning(n_bins=4).fit([0.1, 0.2, 0.9, 0.8, 0.9], [0, 1, 1, 0, 1])
     >>> fitted.predict_proba([0.25, 0.3, 1.0]).round(3)  # no rows from .25 to .5
     array([0.5  , 0.375, 0.667])
-    >>> HistogramBinning(n_bins=4, bootstrap=200, rng=1).fit([0.1, 0.2], [0, 1]).predict_proba([0.1, 0.3]).round(1)
+    >>> smoother = HistogramBinning(n_bins=4, n_resamples=200, random_state=1).fit([0.1, 0.2], [0, 1])
+    >>> smoother.predict_proba([0.1, 0.3]).round(1)
     array([0.5, 0.4])
     """
 
@@ -121,18 +122,18 @@ class HistogramBinning(Recalibrator):
         n_bins: int | str = 15,
         strategy: str = "uniform",
         class_conditional: bool = False,
-        bootstrap: int = 0,
-        rng: Rng = None,
+        n_resamples: int = 0,
+        random_state: Rng = None,
     ) -> None:
         self.n_bins = n_bins
         self.strategy = strategy
         self.class_conditional = class_conditional
-        self.bootstrap = bootstrap
-        self.rng = rng
+        self.n_resamples = n_resamples
+        self.random_state = random_state
 
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
-        if weight is not None and self.bootstrap:
-            raise ValueError(NO_WEIGHTS.format("HistogramBinning", "bootstrap draws rows that count the same"))
+        if weight is not None and self.n_resamples:
+            raise ValueError(NO_WEIGHTS.format("HistogramBinning", "n_resamples draws rows that count the same"))
         if prob.shape[1] == 2:
             groups: list[list[int]] = [[1]]
         else:
@@ -142,10 +143,10 @@ class HistogramBinning(Recalibrator):
         def maps(prob: np.ndarray, label: np.ndarray) -> list[Steps]:
             return [self._steps(prob[:, group], label[:, None] == group, weight) for group in groups]
 
-        if not self.bootstrap:
+        if not self.n_resamples:
             self.steps_ = [[steps] for steps in maps(prob, label)]
             return None
-        draws = Draws.of(self.rng, self.bootstrap)
+        draws = Draws.of(self.random_state, self.n_resamples)
         data = resampling.in_order(Predictions.from_rows(label, prob))
         drawn = resampling.draw(data, Pairs(), lambda rows, label: maps(data.prob[rows], label), draws, Stream.BINS)
         self.steps_ = drawn.T.tolist()

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, Self
 
 from calibstat.data.checks import is_among
+from calibstat.data.retired_words import RETIRED_PARAMETERS, refuse_retired
 
 BETWEEN = "__"  # a parameter and one within it, as in scikit-learn
 
 
 class Parametrised:
     """An object whose attributes are the parameters of its constructor, stored unchanged."""
+
+    def __init_subclass__(cls) -> None:
+        if "__init__" in vars(cls):
+            cls.__init__ = _refusing_retired(cls.__name__, vars(cls)["__init__"])  # type: ignore[method-assign]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the constructor by name.
@@ -69,6 +76,17 @@ class Parametrised:
             if not is_default(value, default[name])
         ]
         return f"{type(self).__name__}({', '.join(given)})"
+
+
+def _refusing_retired(name: str, make: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor that writes out what takes the place of a parameter that is gone."""
+
+    @wraps(make)
+    def made(self: object, *places: object, **given: object) -> None:
+        refuse_retired(name, given, (), RETIRED_PARAMETERS)
+        make(self, *places, **given)
+
+    return made
 
 
 def is_default(value: object, default: object) -> bool:

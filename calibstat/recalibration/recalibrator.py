@@ -70,7 +70,7 @@ class Recalibrator(Parametrised, InWords):
             The observed class, from 0 to K - 1, or its name in `labels`.
         sample_weight : array_like, shape (n,), optional
             Non-negative weights of the rows: a row of weight 2 counts as two rows, as in scikit-learn. All take them
-            except `NeuralScaling` and `HistogramBinning` with `bootstrap`.
+            except `NeuralScaling` and `HistogramBinning` with `n_resamples`.
         labels : sequence of K, optional
             The names of the classes, in the order of the columns. By default the names of the columns of a frame, if
             the outcomes are among them.

@@ -14,6 +14,7 @@ from calibstat.data.retired_words import (
     RETIRED_FUNCTIONS,
     RETIRED_MEMBERS,
     RETIRED_METHODS,
+    RETIRED_PARAMETERS,
     refuse_retired,
 )
 
@@ -21,6 +22,7 @@ Y, P = cs.generators.temperature(2).sample(200, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(120, rng=1)
 FEW = np.where(np.random.default_rng(1).permutation(200) < 100, Y, np.nan)
 DRAWS = {"n_resamples": 9, "rng": 1}
+WORDS = {**RETIRED, **RETIRED_PARAMETERS}
 NAMES = {  # what stands in the messages
     "cs": cs,
     "answers": Y.astype(float),
@@ -93,6 +95,11 @@ CALLS = {  # of each word, functions that had it and a value that they took
         },
         0.1,
     ),
+    "rng": (
+        {"HistogramBinning": lambda **given: cs.recalibration.HistogramBinning(n_resamples=2, **given).fit(P, Y)},
+        1,
+    ),
+    "bootstrap": ({"HistogramBinning": lambda **given: cs.recalibration.HistogramBinning(**given).fit(P, Y)}, 2),
     "by": ({"equivalence_test": lambda **given: cs.equivalence_test(Y, P, **DRAWS, **given)}, "ks"),
 }  # fmt: skip
 CASES = [(word, function) for word, (functions, _) in CALLS.items() for function in functions]
@@ -119,12 +126,12 @@ def not_tried(retired, calls):
 
 
 def test_every_word_is_tried_where_it_was():
-    assert not_tried(RETIRED, CALLS) == set()
+    assert not_tried(WORDS, CALLS) == set()
 
 
 def test_a_word_without_an_entry_is_found():
     functions = {"estimate": CALLS["reduce"][0]["estimate"]}
-    assert not_tried(RETIRED, CALLS | {"bins": (functions, 9)}) == {("bins", "estimate")}
+    assert not_tried(WORDS, CALLS | {"bins": (functions, 9)}) == {("bins", "estimate")}
     with pytest.raises(AssertionError):
         written(functions["estimate"], "bins", 9)
 
@@ -179,7 +186,7 @@ def told():
     """The table of the page of upgrades: a row for each value that is written in its own way, or for any."""
     rows = [
         (f"{word}={value!r}" if value != "..." else f"{word}=...", functions, f"`{now.format('...')}`")
-        for word, each in RETIRED.items()
+        for word, each in WORDS.items()
         for functions in told_apart(each)
         for value, now in each.of_values or (("...", each.written("...", functions).replace("'...'", "...")),)
     ]

@@ -108,7 +108,7 @@ VECTORS = {
     "asymptotic": lambda y, p, q, c: cs.classical.kernel_calibration_test(y, p, **FEW),
     "summarize": lambda y, p, q, c: cs.summarize(y, {"p": p, "q": q}, **FEW),
     "gap": lambda y, p, q, c: cs.generalization_gap((y, p), (y[::-1], q[::-1]), **FEW),
-    "histogram": lambda y, p, q, c: HistogramBinning(n_bins=3, bootstrap=5, rng=1).fit(p, y).predict_proba(
+    "histogram": lambda y, p, q, c: HistogramBinning(n_bins=3, n_resamples=5, random_state=1).fit(p, y).predict_proba(
         np.array([[0.2, 0.3, 0.5], [0.7, 0.2, 0.1]])
     ),
 }  # fmt: skip

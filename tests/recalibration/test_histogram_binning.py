@@ -104,30 +104,32 @@ def limits(chance):
 
 def test_bootstrap_leaves_out_rows_as_often_as_it_should():
     # n = 2 rows, one of them in the bin (2/3, 1] with centre 5/6: drawn in 3 of 4 samples
-    fitted = HistogramBinning(n_bins=3, bootstrap=DRAWS, rng=11).fit([0.1, 0.9], [0, 1])
+    fitted = HistogramBinning(n_bins=3, n_resamples=DRAWS, random_state=11).fit([0.1, 0.9], [0, 1])
     low, high = limits(0.75)
     assert low <= times_drawn(fitted, 5 / 6) <= high
     # planted faults: five rows (1 - 0.8⁵ = 0.67), without replacement, and the plain map
-    five = HistogramBinning(n_bins=3, bootstrap=DRAWS, rng=11).fit([0.1, 0.1, 0.1, 0.1, 0.9], [0, 0, 0, 0, 1])
+    five = HistogramBinning(n_bins=3, n_resamples=DRAWS, random_state=11).fit(
+        [0.1, 0.1, 0.1, 0.1, 0.9], [0, 0, 0, 0, 1]
+    )
     assert not low <= times_drawn(five, 5 / 6) <= high
     assert not low <= DRAWS <= high
     assert times_drawn(HistogramBinning(n_bins=3).fit([0.1, 0.9], [0, 1]), 5 / 6) == DRAWS
 
 
 def test_bootstrap_averages_the_maps_of_its_samples():
-    fitted = HistogramBinning(n_bins=5, strategy="quantile", bootstrap=7, rng=1).fit(P[:, 0], Y == 0)
+    fitted = HistogramBinning(n_bins=5, strategy="quantile", n_resamples=7, random_state=1).fit(P[:, 0], Y == 0)
     assert [len(maps) for maps in fitted.steps_] == [7]
     new = np.linspace(0, 1, 23)
     np.testing.assert_allclose(
         fitted.predict_proba(new), np.mean([one(new) for one in fitted.steps_[0]], axis=0), atol=1e-14
     )
-    each = HistogramBinning(class_conditional=True, bootstrap=4, rng=1).fit(P, Y)
+    each = HistogramBinning(class_conditional=True, n_resamples=4, random_state=1).fit(P, Y)
     assert [len(maps) for maps in each.steps_] == [4, 4, 4]
 
 
 def test_bootstrap_draws_with_its_key_alone():
     def out(rng):
-        return HistogramBinning(bootstrap=5, rng=rng).fit(P, Y).predict_proba(P)
+        return HistogramBinning(n_resamples=5, random_state=rng).fit(P, Y).predict_proba(P)
 
     np.testing.assert_array_equal(out(1), out(1))
     np.testing.assert_array_equal(out(np.random.default_rng(3)), out(np.random.default_rng(3)))
@@ -141,8 +143,8 @@ def test_bootstrap_draws_with_its_key_alone():
         ({"n_bins": 0}, "n_bins"),
         ({"n_bins": 2.5}, "n_bins"),
         ({"strategy": "other"}, "strategy 'uniform', 'quantile', 'tree', found 'other'"),
-        ({"bootstrap": -1}, "n_resamples"),
-        ({"bootstrap": 3, "rng": -1}, "rng"),
+        ({"n_resamples": -1}, "n_resamples"),
+        ({"n_resamples": 3, "random_state": -1}, "rng"),
     ],
 )
 def test_bad_parameters_raise_at_fit(bad, message):

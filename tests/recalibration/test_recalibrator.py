@@ -255,7 +255,7 @@ def test_a_row_without_any_score_is_uniform():
 def test_parameters():
     entry = RECALIBRATORS["HistogramBinning"](n_bins=5)
     assert repr(entry) == "HistogramBinning(n_bins=5)"
-    assert repr(entry.set_params(bootstrap=3)) == "HistogramBinning(n_bins=5, bootstrap=3)"
+    assert repr(entry.set_params(n_resamples=3)) == "HistogramBinning(n_bins=5, n_resamples=3)"
     assert entry.get_params()["n_bins"] == 5
     with pytest.raises(ValueError, match=r"parameter of HistogramBinning \(n_bins, .*\), found 'bins'"):
         entry.set_params(bins=3)

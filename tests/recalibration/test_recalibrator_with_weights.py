@@ -131,6 +131,6 @@ def test_wrong_weights_are_refused(weight, message):
 
 
 def test_a_bootstrap_of_bins_refuses_weights():
-    fitted = cs.recalibration.HistogramBinning(bootstrap=5, rng=1)
-    with pytest.raises(ValueError, match="bootstrap draws rows that count the same"):
+    fitted = cs.recalibration.HistogramBinning(n_resamples=5, random_state=1)
+    with pytest.raises(ValueError, match="n_resamples draws rows that count the same"):
         fitted.fit(BINARY[1], BINARY[0], sample_weight=TIMES)

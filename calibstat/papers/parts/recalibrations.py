@@ -40,7 +40,7 @@ RECALIBRATIONS: Mapping[str, Make] = {
     "isotonic": lambda seed, clip: IsotonicRegression(),
     "histogram": lambda seed, clip: HistogramBinning(),
     "histogram, by class": lambda seed, clip: HistogramBinning(class_conditional=True),
-    "histogram, bootstrap": lambda seed, clip: HistogramBinning(bootstrap=20, rng=seed),
+    "histogram, bootstrap": lambda seed, clip: HistogramBinning(n_resamples=20, random_state=seed),
     REPLACED: lambda seed, clip: MeanReplacement(),
 }
 RANKED = (  # the eight of Nixon et al. 2019, table 5, by their numbers in the paper

@@ -24,7 +24,7 @@ def names():
 
 @cache
 def signature(verb):
-    return inspect.signature(meant(f"cs.{verb}"))
+    return inspect.signature(meant(verb))
 
 
 def faults(text, names):
@@ -32,7 +32,7 @@ def faults(text, names):
     call = ast.parse(text, mode="eval").body
     unknown = [node.id for node in ast.walk(call) if isinstance(node, ast.Name) and node.id not in names]
     try:
-        signature(call.func.attr).bind(*call.args, **{each.arg: each.value for each in call.keywords})
+        signature(ast.unparse(call.func)).bind(*call.args, **{each.arg: each.value for each in call.keywords})
     except TypeError as error:
         unknown.append(str(error))
     return unknown
@@ -107,6 +107,7 @@ def test_calls_in_new_words_can_be_read(texts):
             "cs.equivalence_test(y, p, by='ks', level=0.2)",
             "cs.equivalence_test(y, p, measure='ks', confidence_level=1 - 0.2)",
         ),
+        ("cs.recalibration.choose(p, y, sample_weight=w)", "cs.recalibration.choose(y, p, sample_weight=w)"),
         ("cs.power(p, 'shift=0.5', level=0.2)", "cs.power(p, 'shift=0.5', level=0.2)"),
     ],
 )
