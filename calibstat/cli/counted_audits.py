@@ -14,7 +14,7 @@ from calibstat.cli.formats.text_files import CSV, kind_of
 from calibstat.cli.input_files import add_batches, choose, columns_of
 from calibstat.cli.large.parts import check_columns, number_of_rows, parts_of
 from calibstat.cli.large.rows_of_groups import FeatureLevels, GroupCounts, values_in
-from calibstat.cli.large.rows_of_models import MODEL_ROWS
+from calibstat.cli.large.rows_of_models import MOST_ROWS
 from calibstat.cli.reading import Reading
 from calibstat.digits import settled
 from calibstat.inference.auditing.audit_counts import audit_counts
@@ -39,7 +39,7 @@ def audits_in_batches(
     """Return the audit of each model on many rows, and how predictions were counted; None of rows that are kept."""
     parts = parts_of(file)
     totals = [number_of_rows(part) for part in parts]
-    if None in totals or sum(total or 0 for total in totals) <= MODEL_ROWS:
+    if None in totals or sum(total or 0 for total in totals) <= MOST_ROWS:
         return None, ""
     there = columns_of(file)
     columns = [column for entry in prob for column in choose(there, label, [entry])[0]]

@@ -30,7 +30,7 @@ from calibstat.cli.formats.text_files import (
     names_of_lines,
 )
 from calibstat.cli.large.parts import check_columns, check_memory, naming, number_of_rows, parts_of
-from calibstat.cli.large.rows_in_cells import CELL_ROWS, RowCounts
+from calibstat.cli.large.rows_in_cells import MOST_ROWS, RowCounts
 from calibstat.cli.large.rows_of_groups import GroupCounts
 from calibstat.cli.large.rows_of_models import ModelCounts, TooManyKinds
 from calibstat.cli.reading import AS_WRITTEN, Reading
@@ -86,7 +86,7 @@ def models_of_many(file: Path, label: str, prob: Sequence[str], reading: Reading
     """
     parts = parts_of(file)
     totals = [number_of_rows(part) for part in parts]
-    if None in totals or sum(total or 0 for total in totals) <= CELL_ROWS:
+    if None in totals or sum(total or 0 for total in totals) <= MOST_ROWS:
         return None
     columns = [column for entry in prob for column in choose(columns_of(file), label, [entry])[0]]
     try:
@@ -145,7 +145,7 @@ def add_batches(
             except TooManyKinds:
                 raise
             except RowsError as error:
-                if len(parts) == 1 and counts.n < CELL_ROWS:
+                if len(parts) == 1 and counts.n < MOST_ROWS:
                     return False
                 with naming(part, parts):
                     raise ValueError(said_of_a_file(error, label, [column], counts.n - before)) from None

@@ -82,7 +82,6 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_frozen_numbers.py",
     "test_inequalities_between_measures.py",
     "test_infinite_draws_give_no_nan.py",
-    "test_names.py",
     "test_no_sentence_is_read.py",
     "test_level_and_coverage_of_every_measure.py",
     "test_one_name_one_number.py",

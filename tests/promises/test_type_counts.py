@@ -1,7 +1,8 @@
-"""How often parameters have no type, signatures are overloaded, and kinds of objects are asked; none grows."""
+"""How often parameters have no type, signatures are overloaded, kinds are asked, and names are shared; none grows."""
 
 import ast
 import re
+from collections import defaultdict
 
 import pytest
 from package_sources import ROOT, nodes_of, sources
@@ -10,6 +11,8 @@ MOST_WITHOUT_TYPE = 99
 MOST_ASKED_KINDS = 7
 MOST_OVERLOADS = 6  # of the public functions, and of `predict`
 MOST_OVERRIDES = 0  # members of another type than in the base, of which mypy is told to keep silent
+MOST_SHARED = 60  # names of constants with several values, of about 1,000
+MOST_DRAWN = 8  # names with the word "drawn", which says neither what is drawn nor how
 KINDS = ("bounds/", "inference/problems/", "data/weighted_sample.py")  # where intervals, moments ... are
 NO_TYPE = """
 def verb(y: Any, *rows: Any, kept: "Any" = None, values: list[Any], **options: Any) -> Any: ...
@@ -33,6 +36,10 @@ isinstance(problem, BinaryProblem | str)
 isinstance(problem, (problems.ClassWiseProblem, int))
 isinstance(data, np.ndarray)
 """
+PLANTED = {
+    "one.py": "ROWS, CELLS = 8, 256\nFEW = 3\nrows_drawn = redrawn(ROWS)",
+    "two.py": "ROWS = 2**18\nFEW = 3\n\ndef drawn(self, drawn=None):\n    CELLS = 1",
+}
 
 
 def without_type(source):
@@ -79,6 +86,32 @@ def overrides(source):
     return [line.strip() for line in source.splitlines() if re.search(r"type: ignore\[[^]]*\boverride\b", line)]
 
 
+def constants(source):
+    """The constants of a file, each with its value as written."""
+    found = {}
+    for node in ast.parse(source).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        names = [each for target in targets for each in getattr(target, "elts", [target]) if isinstance(each, ast.Name)]
+        found |= {name.id: ast.unparse(node) for name in names if name.id.strip("_").isupper()}
+    return found
+
+
+def shared(files):
+    """The names of constants that have another value in another file."""
+    values = defaultdict(set)
+    for source in files.values():
+        for name, value in constants(source).items():
+            values[name].add(value)
+    return {name for name, of_files in values.items() if len(of_files) > 1}
+
+
+def with_word(files, word):
+    """The names of these files that have a word in them."""
+    nodes = [node for source in files.values() for node in nodes_of(source)]
+    names = {getattr(node, field, None) for node in nodes for field in ("id", "name", "attr", "arg")}
+    return {name for name in names if isinstance(name, str) and word in name.lower()}
+
+
 def test_few_parameters_have_no_type():
     assert (ROOT / "compiled.py").exists()
     found = [f"{path}: {each}" for path, source in sources().items() for each in without_type(source)]
@@ -106,3 +139,18 @@ def test_planted_overloads_and_overrides_are_counted():
 def test_planted_parameters_and_checks_are_counted():
     assert sorted(without_type(NO_TYPE)) == ["verb(kept)", "verb(options)", "verb(rows)", "verb(y)"]
     assert len(asked_kinds(ASKS, {"WeightedSample", "BinaryProblem", "ClassWiseProblem"})) == 3
+
+
+def test_few_constants_share_a_name():
+    found = shared(sources())
+    assert len(found) <= MOST_SHARED, ", ".join(sorted(found))
+
+
+def test_few_names_say_drawn():
+    found = with_word(sources(), "drawn")
+    assert len(found) <= MOST_DRAWN, ", ".join(sorted(found))
+
+
+def test_planted_names_are_counted():
+    assert shared(PLANTED) == {"ROWS"}
+    assert with_word(PLANTED, "drawn") == {"rows_drawn", "redrawn", "drawn"}

@@ -12,7 +12,7 @@ from calibstat.data.sample import Sample, sample_of_batches
 from calibstat.data.validation import ready
 from calibstat.measures.bins import bin_of
 
-CELL_ROWS = 2**22  # that are kept, 9 bytes each
+MOST_ROWS = 2**22  # that are kept, 9 bytes each
 WHOLE, ENDS = ("n_rows", "positives", "offsets", "fine_offsets"), ("lowest", "highest")
 
 
@@ -36,14 +36,14 @@ class RowCounts:
         """Add outcomes 0 or 1 and predictions of float64."""
         self.n += p.size
         self._kept.append((y == 1, ready(p, np.float64)))
-        if self.n > CELL_ROWS:
+        if self.n > MOST_ROWS:
             for each in self._kept:
                 self._cells.add(*each)
             self._kept.clear()
 
     def sample(self) -> Sample:
         """Return the sample of all rows."""
-        if self.n <= CELL_ROWS:
+        if self.n <= MOST_ROWS:
             return sample_of_batches((y.astype(np.int64), p) for y, p in self._kept)
         return self._cells.sample()
 

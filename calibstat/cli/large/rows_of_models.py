@@ -20,7 +20,7 @@ from calibstat.data.single_precision import is_single
 from calibstat.measures.bins import bin_numbers
 from calibstat.resampling.streams import GOLDEN, mix
 
-MODEL_ROWS = 2**21  # that are kept, 8 bytes for each model
+MOST_ROWS = 2**21  # that are kept, 8 bytes for each model
 MOST_KINDS = 2**19
 FEWEST_CELLS = TABLE_CELLS // 2**11  # an odd number, of which no half is taken
 
@@ -49,7 +49,7 @@ class ModelCounts:
         """Add outcomes 0 or 1, and predictions of each model, of float64."""
         self.n += y.size
         self._kept.append((y == 1, *prob))
-        if self.n > MODEL_ROWS:
+        if self.n > MOST_ROWS:
             self._kept.reverse()
             while self._kept:  # each is let go before the table grows by the next
                 outcome, *of_models = self._kept.pop()
@@ -59,7 +59,7 @@ class ModelCounts:
 
     def models(self) -> Models:
         """Return the models on all rows."""
-        if self.n <= MODEL_ROWS:
+        if self.n <= MOST_ROWS:
             y, *prob = (np.concatenate(part) for part in zip(*self._kept, strict=True))
             return Models(y.astype(np.float64), dict(zip(self._names, prob, strict=True)))
         of_model = [counts.sample() for counts in self._of_model]

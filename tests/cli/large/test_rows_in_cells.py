@@ -40,7 +40,7 @@ def counted(y, p, size=777):
 def test_sums_of_batches_are_those_of_engines_to_the_last_digit(most, monkeypatch):
     pytest.importorskip("narwhals")
     y, p = rows()
-    monkeypatch.setattr(rows_in_cells, "CELL_ROWS", most)
+    monkeypatch.setattr(rows_in_cells, "MOST_ROWS", most)
     sample = counted(y, p)
     expected = cs.Sample.from_frame(pd.DataFrame({"y": y, "p": p}), "y", "p")
     assert same(sample, expected)
@@ -53,7 +53,7 @@ def test_sums_of_batches_are_those_of_engines_to_the_last_digit(most, monkeypatc
 def test_few_rows_stay_as_they_are(monkeypatch):
     y, p = rows()
     for most, moved in ((20_000, False), (19_999, True)):
-        monkeypatch.setattr(rows_in_cells, "CELL_ROWS", most)
+        monkeypatch.setattr(rows_in_cells, "MOST_ROWS", most)
         sample = counted(y, p)
         assert same(sample, cs.Sample.from_rows(y, p)) is not moved
         assert (sample.moved > 0) is moved
@@ -68,7 +68,7 @@ def test_commands_say_that_many_rows_are_in_cells(suffix, tmp_path, monkeypatch)
     frame.to_csv(file, index=False) if suffix == ".csv" else frame.to_parquet(file)
     few = plain_text(run("interval", file, *COLUMNS, *FAST, "--verbose").stdout)
     assert "were summed up in cells" not in few
-    monkeypatch.setattr(rows_in_cells, "CELL_ROWS", 1000)
+    monkeypatch.setattr(rows_in_cells, "MOST_ROWS", 1000)
     many = plain_text(run("interval", file, *COLUMNS, *FAST, "--verbose").stdout)
     assert "were summed up in cells of width 1/153,600" in many
     interval = cs.confidence_interval(cs.Sample.from_frame(frame, "y", "p"), n_resamples=99, rng=0)

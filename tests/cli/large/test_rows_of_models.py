@@ -45,7 +45,7 @@ def test_few_rows_stay_as_they_are():
 
 
 def test_equal_rows_are_one_kind_and_compared_to_the_last_bit(monkeypatch):
-    monkeypatch.setattr(rows_of_models, "MODEL_ROWS", 1000)
+    monkeypatch.setattr(rows_of_models, "MOST_ROWS", 1000)
     y, a, b = rows(decimals=2)
     a[:9] = [0, -0.0, 1, 0, -0.0, 1, 0, 1, 1]  # zero of either sign is one prediction
     models = summed(y, a, b)
@@ -62,7 +62,7 @@ def test_equal_rows_are_one_kind_and_compared_to_the_last_bit(monkeypatch):
 
 @pytest.mark.parametrize("most", [3000, 1000, 500])
 def test_cells_are_halved_until_the_kinds_are_few_enough(most, monkeypatch):
-    monkeypatch.setattr(rows_of_models, "MODEL_ROWS", 0)
+    monkeypatch.setattr(rows_of_models, "MOST_ROWS", 0)
     monkeypatch.setattr(rows_of_models, "MOST_KINDS", most)
     y, a, b = rows()
     models = summed(y, a, b)
@@ -85,7 +85,7 @@ def test_cells_are_halved_until_the_kinds_are_few_enough(most, monkeypatch):
 
 @pytest.mark.parametrize("measure", [None, "brier"])
 def test_cells_answer_within_their_bound(measure, monkeypatch):
-    monkeypatch.setattr(rows_of_models, "MODEL_ROWS", 0)
+    monkeypatch.setattr(rows_of_models, "MOST_ROWS", 0)
     monkeypatch.setattr(rows_of_models, "MOST_KINDS", 1000)
     options = {} if measure is None else {"measure": measure}
     y, a, b = rows(20_000)
@@ -100,7 +100,7 @@ def test_cells_answer_within_their_bound(measure, monkeypatch):
 
 
 def test_a_loss_that_may_change_much_in_cells_is_refused(monkeypatch):
-    monkeypatch.setattr(rows_of_models, "MODEL_ROWS", 0)
+    monkeypatch.setattr(rows_of_models, "MOST_ROWS", 0)
     monkeypatch.setattr(rows_of_models, "MOST_KINDS", 1000)
     models = summed(*rows())
     counted = rf"rows counted in {models.counted.n_cells:,} cells, found log_loss, .*; round predictions"
@@ -109,14 +109,14 @@ def test_a_loss_that_may_change_much_in_cells_is_refused(monkeypatch):
 
 
 def test_too_many_combinations_are_refused(monkeypatch):
-    monkeypatch.setattr(rows_of_models, "MODEL_ROWS", 0)
+    monkeypatch.setattr(rows_of_models, "MOST_ROWS", 0)
     monkeypatch.setattr(rows_of_models, "MOST_KINDS", 50)
     with pytest.raises(ValueError, match=r"expected at most 50 kinds of rows, found more, .* in 75 cells"):
         summed(*rows())
 
 
 def test_too_many_combinations_in_files_are_one_line(folder, monkeypatch):
-    monkeypatch.setattr(rows_of_models, "MODEL_ROWS", 0)
+    monkeypatch.setattr(rows_of_models, "MOST_ROWS", 0)
     monkeypatch.setattr(rows_of_models, "MOST_KINDS", 50)
     fails_with(run("compare", folder, *TWO), "expected at most 50 kinds of rows, found more", "give fewer columns")
 
@@ -139,7 +139,7 @@ def test_compare_says_that_many_rows_are_in_cells(folder, monkeypatch):
     comparison = cs.compare(y, {"a": a, "b": b})
     assert f"p = {comparison.pvalue.item():.1g}" in few or "p <" in few
     assert "kinds" not in few
-    monkeypatch.setattr(rows_of_models, "MODEL_ROWS", 3000)
+    monkeypatch.setattr(rows_of_models, "MOST_ROWS", 3000)
     monkeypatch.setattr(rows_of_models, "MOST_KINDS", 1000)
     many = plain_text(run("compare", folder, *TWO).stdout)
     assert "of width 1/" in many
