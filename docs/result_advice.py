@@ -146,8 +146,8 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "where the evidence comes from.",
     ),
     "ModelsStatus": (
-        "ModelsMonitor.update, ModelsMonitor.status",
-        "`alarmed` names the models with an alarm; one guarantee covers all models.",
+        "Monitor.update, Monitor.status",
+        "Of several models: `alarmed` names those with an alarm; one guarantee covers all models.",
     ),
     "BrierStatus": (
         "BrierMonitor.update, BrierMonitor.status",

@@ -107,7 +107,7 @@ def monitored():
 
 
 def each_monitored():
-    monitor = cs.ModelsMonitor(["p"], alpha=0.5)
+    monitor = cs.Monitor(alpha=0.5)
     monitor.update(Y, {"p": P**4})
     return monitor
 

@@ -59,7 +59,7 @@ def watched(rows):
 
 
 def each_watched(rows):
-    monitor = cs.ModelsMonitor(["p", "q"], alpha=0.5)
+    monitor = cs.Monitor(alpha=0.5)
     for _ in range(3):
         monitor.update(rows.y, {"p": rows.p**2, "q": rows.p**3}, segment=np.arange(rows.y.size) % 2)
     return monitor
@@ -149,9 +149,9 @@ ASKED = {
     "Monitor": monitored,
     "Monitor: status": lambda r: monitored(r).status(),
     "Monitor: summary": lambda r: cs.Monitor().summarize(*r.binary),
-    "ModelsMonitor": each_watched,
-    "ModelsMonitor: status": lambda r: each_watched(r).status(),
-    "ModelsMonitor: summary": lambda r: cs.ModelsMonitor(["p"]).summarize(r.y, {"p": r.p}),
+    "Monitor of models": each_watched,
+    "Monitor of models: status": lambda r: each_watched(r).status(),
+    "Monitor of models: summary": lambda r: cs.Monitor().summarize(r.y, {"p": r.p}),
     "BrierMonitor": watched,
     "BrierMonitor: status": lambda r: watched(r).status(),
     "BrierMonitor: summary": lambda r: cs.BrierMonitor().summarize(r.y, r.p, r.q),

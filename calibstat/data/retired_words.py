@@ -53,6 +53,7 @@ RETIRED: Mapping[str, Retired] = {
 }
 RETIRED_FUNCTIONS: Mapping[str, str] = {
     "compare_samples": "compare({name: (y_true, y_prob), ...})",
+    "ModelsMonitor": "Monitor().update(y_true, {name: y_prob, ...})",
 }
 RETIRED_MEMBERS: Mapping[str, str] = {  # of measures
     "makes_cells": "has_cells_of_data",
