@@ -16,6 +16,7 @@ ROWS = "[0, 1, 0, 1], [0.2, 0.3, 0.6, 0.7]"
 BY_FOLDS = f"cs.confidence_interval({ROWS}, folds=[0, 0, 1, 1], n_resamples=1, method="
 FITTED = "signature(cs.cross_validate).parameters['method']"
 DIAGRAM = f"cs.reliability({ROWS}, band=None, interval=False, confidence_level=0.9)"
+LABELS = "signature(cs.sample_size).parameters['judge_share']"
 GROUPS = r"(cs\.audit\(.*?)(\w+)((?:, (?:depth|min_rows|n_quantiles)=\d+)+)"
 SPELLINGS = (  # what has an answer where the new words are known; words of before, as a pattern; words of now
     ("cs.Judge", r"proxy=(\w+)((?:, (?:inclusion|blind)=\w+)*)", r"judge=cs.Judge(\1\2)"),
@@ -28,6 +29,7 @@ SPELLINGS = (  # what has an answer where the new words are known; words of befo
     ("cs.LENSES['class_wise_mean']", r"lens='class_wise', reduce='(mean|max)'", r"lens='class_wise_\1'"),
     ("cs.Clusters", r"cluster=(\w+), unseen='rows'", r"cluster=cs.Clusters(\1, unseen='rows')"),
     ("cs.Groups", GROUPS, r"\1cs.Groups(\2\3)"),
+    (LABELS, r"proxy_(share|rows)=", r"judge_\1="),
     (DIAGRAM, r"(cs\.reliability\(.*)\blevel=", r"\1confidence_level="),
 )
 

@@ -133,7 +133,7 @@ ASKED = {
     "power: curve": lambda r: cs.power(r.p, "temperature=2", [20, 30], test="ks", n_datasets=5, n_sets=2, **FEW),
     "sample_size": lambda r: cs.sample_size(r.p, "temperature=3", test="ks", n_datasets=20, **FEW),
     "sample_size: labels": lambda r: cs.sample_size(
-        r.p, width=0.5, of="ks", proxy_share=0.5, proxy_rows=900, n_sets=2, **FEW
+        r.p, width=0.5, of="ks", judge_share=0.5, judge_rows=900, n_sets=2, **FEW
     ),
     "sample_size: width": lambda r: cs.sample_size(r.p, width=0.3),
     "sharpness": lambda r: cs.sharpness(*r.binary),

@@ -36,7 +36,11 @@ Format = Annotated[
     typer.Option("--format", metavar="json", help="Print all numbers as JSON, in place of sentences and tables."),
 ]
 ADDED: dict[str, tuple[object, Any]] = {"verbose": (False, Verbose), "format": (None, Format)}
-GONE = {"reduce": "lens"}  # options that are gone, and the option of commands that had them
+GONE = {
+    "reduce": "lens",
+    "proxy_share": "judge_share",
+    "proxy_rows": "judge_rows",
+}  # options that are gone, and the option of commands that had them
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,8 @@ RETIRED: Mapping[str, Retired] = {
     "min_rows": Retired(("audit",), "groups=cs.Groups(features, min_rows={})"),
     "n_quantiles": Retired(("audit",), "groups=cs.Groups(features, n_quantiles={})"),
     "level": Retired(("reliability",), "confidence_level={}"),
+    "proxy_share": Retired(("sample_size",), "judge_share={}"),
+    "proxy_rows": Retired(("sample_size",), "judge_rows={}"),
 }
 RETIRED_FUNCTIONS: Mapping[str, str] = {
     "compare_samples": "compare({name: (y_true, y_prob), ...})",

@@ -1,6 +1,7 @@
 """Words that are gone: each function that had one writes out what is written now, and that has an answer."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -85,6 +86,11 @@ CALLS = {  # of each word, functions that had it and a value that they took
     **dict.fromkeys(("depth", "min_rows", "n_quantiles"), (
         {"audit": lambda **given: cs.audit(Y, P, **{"groups": NAMES["features"], **DRAWS, **given})}, 2,
     )),
+    **{word: ({"sample_size": partial(cs.sample_size, P, width=0.6, of="ks", n_sets=2, **DRAWS, **others)}, value)
+       for word, value, others in (
+           ("proxy_share", 0.4, {"judge_rows": 900}),
+           ("proxy_rows", 900, {"judge_share": 0.4}),
+    )},
     "level": ({"reliability": lambda **given: cs.reliability(Y, P, **DRAWS, **given)}, 0.9),
 }  # fmt: skip
 CASES = [(word, function) for word, (functions, _) in CALLS.items() for function in functions]
