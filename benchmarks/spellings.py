@@ -18,6 +18,7 @@ FITTED = "signature(cs.cross_validate).parameters['method']"
 DIAGRAM = f"cs.reliability({ROWS}, band=None, interval=False, confidence_level=0.9)"
 BY_MEASURE = f"cs.equivalence_test({ROWS}, measure='bins')"
 MAPS = "signature(cs.recalibration.choose).parameters['y_true']"
+LABELS = "signature(cs.sample_size).parameters['judge_share']"
 GROUPS = r"(cs\.audit\(.*?)(\w+)((?:, (?:depth|min_rows|n_quantiles)=\d+)+)"
 CLASSICAL = "calibration_belt|cox|hosmer_lemeshow|kernel_calibration_test|kolmogorov_smirnov|kuiper|spiegelhalter|t_cal"
 SPELLINGS = (  # what has an answer where the new words are known; words of before, as a pattern; words of now
@@ -35,6 +36,7 @@ SPELLINGS = (  # what has an answer where the new words are known; words of befo
     (BY_MEASURE, r"(cs\.equivalence_test\(.*)\bby=", r"\1measure="),
     (BY_MEASURE, r"(cs\.equivalence_test\(.*)\blevel=", r"\1confidence_level=1 - "),
     (MAPS, r"(cs\.recalibration\.choose\()(\w+), (\w+)", r"\1\3, \2"),
+    (LABELS, r"proxy_(share|rows)=", r"judge_\1="),
     (DIAGRAM, r"(cs\.reliability\(.*)\blevel=", r"\1confidence_level="),
 )
 

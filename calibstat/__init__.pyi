@@ -58,7 +58,6 @@ from calibstat.measures import Measure as Measure
 from calibstat.measures import measure as measure
 from calibstat.measures.bregman import Bregman as Bregman
 from calibstat.monitoring.brier_monitor import BrierMonitor as BrierMonitor
-from calibstat.monitoring.models_monitor import ModelsMonitor as ModelsMonitor
 from calibstat.monitoring.monitor import Monitor as Monitor
 from calibstat.planning.power import power as power
 from calibstat.planning.sample_size import sample_size as sample_size

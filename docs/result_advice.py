@@ -146,8 +146,8 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "where the evidence comes from.",
     ),
     "ModelsStatus": (
-        "ModelsMonitor.update, ModelsMonitor.status",
-        "`alarmed` names the models with an alarm; one guarantee covers all models.",
+        "Monitor.update, Monitor.status",
+        "Of several models: `alarmed` names those with an alarm; one guarantee covers all models.",
     ),
     "BrierStatus": (
         "BrierMonitor.update, BrierMonitor.status",
@@ -216,7 +216,7 @@ RESULTS = {  # by name: the calls that return it, and how to read it
     "PrecisionSize": ("sample_size", "With `width=`. `n` rows give an interval of this width."),
     "LabelSize": (
         "sample_size",
-        "With `proxy_share=`. `n` labels beside a judge give an interval of this width, `labels_only` without one.",
+        "With `judge_share=`. `n` labels beside a judge give an interval of this width, `labels_only` without one.",
     ),
     "Report": (
         "report",

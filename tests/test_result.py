@@ -66,7 +66,7 @@ MADE = {
     "MonitorStatus": lambda: monitored().status(),
     "Onset": lambda: monitored().status().onset,
     "PowerCurve": lambda: cs.power(P, "temperature=2", [20, 30], test="ks", n_datasets=5, n_sets=2, **FEW),
-    "LabelSize": lambda: cs.sample_size(P, width=0.5, of="ks", proxy_share=0.5, proxy_rows=900, n_sets=2, **FEW),
+    "LabelSize": lambda: cs.sample_size(P, width=0.5, of="ks", judge_share=0.5, judge_rows=900, n_sets=2, **FEW),
     "PrecisionSize": lambda: cs.sample_size(P, width=0.3),
     "Report": lambda: quick_report(LABEL, PROB, recalibrate=True),
     "Reliability": lambda: cs.reliability(Y, P, band="confidence"),
@@ -107,7 +107,7 @@ def monitored():
 
 
 def each_monitored():
-    monitor = cs.ModelsMonitor(["p"], alpha=0.5)
+    monitor = cs.Monitor(alpha=0.5)
     monitor.update(Y, {"p": P**4})
     return monitor
 

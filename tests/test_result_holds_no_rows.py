@@ -60,7 +60,7 @@ def watched(rows):
 
 
 def each_watched(rows):
-    monitor = cs.ModelsMonitor(["p", "q"], alpha=0.5)
+    monitor = cs.Monitor(alpha=0.5)
     for _ in range(3):
         monitor.update(rows.y, {"p": rows.p**2, "q": rows.p**3}, segment=np.arange(rows.y.size) % 2)
     return monitor
@@ -136,7 +136,7 @@ ASKED = {
     "power: curve": lambda r: cs.power(r.p, "temperature=2", [20, 30], test="ks", n_datasets=5, n_sets=2, **FEW),
     "sample_size": lambda r: cs.sample_size(r.p, "temperature=3", test="ks", n_datasets=20, **FEW),
     "sample_size: labels": lambda r: cs.sample_size(
-        r.p, width=0.5, of="ks", proxy_share=0.5, proxy_rows=900, n_sets=2, **FEW
+        r.p, width=0.5, of="ks", judge_share=0.5, judge_rows=900, n_sets=2, **FEW
     ),
     "sample_size: width": lambda r: cs.sample_size(r.p, width=0.3),
     "sharpness": lambda r: cs.sharpness(*r.binary),
@@ -152,9 +152,9 @@ ASKED = {
     "Monitor": monitored,
     "Monitor: status": lambda r: monitored(r).status(),
     "Monitor: summary": lambda r: cs.Monitor().summarize(*r.binary),
-    "ModelsMonitor": each_watched,
-    "ModelsMonitor: status": lambda r: each_watched(r).status(),
-    "ModelsMonitor: summary": lambda r: cs.ModelsMonitor(["p"]).summarize(r.y, {"p": r.p}),
+    "Monitor of models": each_watched,
+    "Monitor of models: status": lambda r: each_watched(r).status(),
+    "Monitor of models: summary": lambda r: cs.Monitor().summarize(r.y, {"p": r.p}),
     "BrierMonitor": watched,
     "BrierMonitor: status": lambda r: watched(r).status(),
     "BrierMonitor: summary": lambda r: cs.BrierMonitor().summarize(r.y, r.p, r.q),

@@ -36,7 +36,12 @@ Format = Annotated[
     typer.Option("--format", metavar="json", help="Print all numbers as JSON, in place of sentences and tables."),
 ]
 ADDED: dict[str, tuple[object, Any]] = {"verbose": (False, Verbose), "format": (None, Format)}
-GONE = {"reduce": "lens", "by": "margin"}  # options that are gone, and the option of commands that had them
+GONE = {  # options that are gone, and the option of commands that had them
+    "reduce": "lens",
+    "by": "margin",
+    "proxy_share": "judge_share",
+    "proxy_rows": "judge_rows",
+}
 
 
 @dataclass(frozen=True)

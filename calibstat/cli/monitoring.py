@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from calibstat.monitoring.brier_monitor import BrierMonitor
-    from calibstat.monitoring.models_monitor import ModelsMonitor
     from calibstat.monitoring.monitor import Monitor
 
-    AnyMonitor: TypeAlias = Monitor | ModelsMonitor | BrierMonitor
+    AnyMonitor: TypeAlias = Monitor | BrierMonitor
     Summarize: TypeAlias = Callable[[Any, np.ndarray, np.ndarray | None], Any]  # of a monitor, rows and their segments
 
 
@@ -105,7 +104,7 @@ def monitor_stream(
                         periods[period] = periods[period] + summary if period in periods else summary
             known = _feed(monitor, {period: periods[period] for period in sorted(periods, key=moment)})
             if state is not None:
-                write_state(state, monitor.kind, monitor.to_state())
+                write_state(state, monitor.kinds[0], monitor.to_state())
         status: Any = monitor.status()
         counts = f"{words.number_of('row', n)} in {words.number_of('period', len(periods))}"
         about = f"{file.name}: {counts}, {known:,} of them known already. {how}"
@@ -118,9 +117,9 @@ def _chosen(
 ) -> tuple[Callable[[list[str] | None], AnyMonitor], Callable[[Path], tuple[Summarize, str]]]:
     """Return the function that opens the monitor, given the segments, and the one that reads a file for it."""
     if len(prob) == 1:
-        return partial(_watch_one, regime, state), partial(_one_model, label, prob, reading, lens)
+        return partial(_watch, (), regime, state), partial(_one_model, label, prob, reading, lens)
     if each and lens is None:
-        return partial(_watch_each, prob, regime, state), partial(_each_model, label, prob, reading)
+        return partial(_watch, tuple(prob), regime, state), partial(_each_model, label, prob, reading)
     if len(prob) == 2 and regime[1] is None and lens is None:
         return partial(_watch_two, prob, regime[0], state), partial(_two_models, label, prob, reading)
     found = f"it {len(prob)} times" if len(prob) != 2 else "--arl or --lens beside them"
@@ -152,7 +151,7 @@ def _each_model(label: str, prob: list[str], reading: Reading, part: Path) -> tu
     """Return the same of several models, each watched by itself."""
     y, models, how = _several_models(label, prob, reading, part)
 
-    def summarize(monitor: ModelsMonitor, rows: np.ndarray, segment: np.ndarray | None) -> Any:
+    def summarize(monitor: Monitor, rows: np.ndarray, segment: np.ndarray | None) -> Any:
         return monitor.summarize(y[rows], {name: p[rows] for name, p in models.items()}, segment)
 
     return summarize, how
@@ -193,21 +192,20 @@ def _distinct(segments: Iterable[np.ndarray]) -> list[str]:
     return sorted({str(name) for each in segments for name in each.tolist()})
 
 
-def _watch_one(regime: Regime, state: Path | None, segments: list[str] | None) -> Monitor:
-    """Return the monitor of one model, new or loaded."""
+def _watch(models: tuple[str, ...], regime: Regime, state: Path | None, segments: list[str] | None) -> Monitor:
+    """Return a new monitor, or the one whose state is there if it is the same; of one model there are no names."""
     from calibstat.monitoring.monitor import Monitor
 
-    monitor: Monitor = _opened(Monitor, (), regime, segments, state)
-    return monitor
-
-
-def _watch_each(models: list[str], regime: Regime, state: Path | None, segments: list[str] | None) -> ModelsMonitor:
-    """Return the monitor of several models, new or loaded."""
-    from calibstat.monitoring.models_monitor import ModelsMonitor
-
-    monitor: ModelsMonitor = _opened(ModelsMonitor, (models,), regime, segments, state)
-    if monitor.names != tuple(models):
-        raise ValueError(f"expected {', '.join(monitor.names)} as in {str(state)!r}, found {', '.join(models)}")
+    alpha, arl = regime
+    if state is None or not state.exists():
+        return Monitor(0.05 if alpha is None else alpha, arl, segments)
+    monitor = Monitor.load(state)
+    for name, wanted, found in (("--alpha", alpha, monitor.alpha), ("--arl", arl, monitor.arl)):
+        if wanted is not None and wanted != found:
+            raise ValueError(f"expected {name} {found} as in {str(state)!r}, found {wanted}")
+    if monitor.models not in (None, models):
+        known, asked = (", ".join(names or ()) or "one model" for names in (monitor.models, models))
+        raise ValueError(f"expected {known} as in {str(state)!r}, found {asked}")
     return monitor
 
 
@@ -222,24 +220,6 @@ def _watch_two(models: list[str], alpha: float | None, state: Path | None, segme
         if monitor.names != tuple(models) or (alpha is not None and monitor.confidence_level != level):
             known = f"{' and '.join(monitor.names)} at confidence level {monitor.confidence_level:g}"
             raise ValueError(f"expected {known} as in {str(state)!r}, found {' and '.join(models)} at {level:g}")
-    return monitor
-
-
-def _opened(
-    kind: Any,
-    models: tuple[list[str], ...],
-    regime: Regime,
-    segments: list[str] | None,
-    state: Path | None,
-) -> Any:
-    """Return a new monitor, of these models if it takes several, or the one whose state is there if it is the same."""
-    alpha, arl = regime
-    if state is None or not state.exists():
-        return kind(*models, alpha=0.05 if alpha is None else alpha, arl=arl, segments=segments)
-    monitor = kind.load(state)
-    for name, wanted, found in (("--alpha", alpha, monitor.alpha), ("--arl", arl, monitor.arl)):
-        if wanted is not None and wanted != found:
-            raise ValueError(f"expected {name} {found} as in {str(state)!r}, found {wanted}")
     return monitor
 
 

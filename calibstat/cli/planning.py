@@ -85,12 +85,12 @@ def find_sample_size(
     of: Annotated[
         str, typer.Option("--of", metavar="NAME", help="With --width: o/e, slope, or a measure such as ece.")
     ] = "o/e",
-    proxy_share: Annotated[
+    judge_share: Annotated[
         float | None,
-        typer.Option("--proxy-share", help="With --width: the share of the noise that a judge leaves; prints labels."),
+        typer.Option("--judge-share", help="With --width: the share of the noise that a judge leaves; prints labels."),
     ] = None,
-    proxy_rows: Annotated[
-        int | None, typer.Option("--proxy-rows", help="With --proxy-share: the rows with an answer of the judge.")
+    judge_rows: Annotated[
+        int | None, typer.Option("--judge-rows", help="With --judge-share: the rows with an answer of the judge.")
     ] = None,
     lens: LensText = None,
     level: TestLevel = 0.05,
@@ -108,7 +108,7 @@ def find_sample_size(
         if width is None and not alternative:
             raise ValueError("expected --alternative, such as temperature=1.4, or --width; found neither")
         asked = {"power": power, "test": test, "width": width, "of": of, "lens": seen, "level": level}
-        asked |= {"proxy_share": proxy_share, "proxy_rows": proxy_rows}
+        asked |= {"judge_share": judge_share, "judge_rows": judge_rows}
         known: list[str | None] = [*alternative] if alternative else [None]
         answers = [sample_size(data, each, rng=rng, n_jobs=-1, **asked) for each in known]
         return _answer(data, alternative, answers, out)

@@ -57,6 +57,8 @@ RETIRED: Mapping[str, Retired] = {
         of_functions=(("equivalence_test", "confidence_level=1 - {}"),),
     ),
     "by": Retired(("equivalence_test",), "measure={}"),
+    "proxy_share": Retired(("sample_size",), "judge_share={}"),
+    "proxy_rows": Retired(("sample_size",), "judge_rows={}"),
 }
 RETIRED_PARAMETERS: Mapping[str, Retired] = {  # of constructors, while functions have the word
     "rng": Retired(("HistogramBinning",), "random_state={}"),
@@ -69,6 +71,7 @@ MOVED = (  # to calibstat.classical
 RETIRED_FUNCTIONS: Mapping[str, str] = {
     "compare_samples": "compare({name: (y_true, y_prob), ...})",
     **{name: f"classical.{name}(y_true, y_prob)" for name in MOVED},
+    "ModelsMonitor": "Monitor().update(y_true, {name: y_prob, ...})",
 }
 RETIRED_MEMBERS: Mapping[str, str] = {  # of measures
     "makes_cells": "has_cells_of_data",

@@ -75,7 +75,7 @@ class BrierMonitor(PeriodLog[PairSummary]):
     'A'
     """
 
-    kind, _summaries = "Brier monitor", PairSummary
+    kinds, _summaries = ("Brier monitor",), PairSummary
 
     def __init__(
         self,

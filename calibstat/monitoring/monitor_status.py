@@ -1,4 +1,4 @@
-"""A monitor after the latest period: the alarm, its likely start, and the gap with a confidence sequence."""
+"""A monitor after the latest period: of each model the alarm, its likely start, and the gap with its sequence."""
 
 from __future__ import annotations
 
@@ -183,6 +183,52 @@ class MonitorStatus(Result):
                 f"Chance of a false alarm or a wrong confidence sequence: together at most {settled(either):.3g} %."
             )
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelsStatus(Result):
+    """State of a `Monitor` of several models after its latest period, since its last `restart`.
+
+    Attributes
+    ----------
+    models : dict of MonitorStatus
+        The state of each model by its name. Its `alpha`, or `arl`, is what this model alone is promised.
+    alarmed : tuple of str
+        The models with an alarm.
+    alpha : float
+        As given to the monitor, for all models together.
+    arl : float or None
+        As given to the monitor.
+    """
+
+    models: dict[str, MonitorStatus]
+    alarmed: tuple[str, ...]
+    alpha: float
+    arl: float | None
+
+    @property
+    def alarm(self) -> bool:
+        """Whether an alarm was raised for any model."""
+        return bool(self.alarmed)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with a row for each model and period; the column "model" names the model."""
+        import pandas as pd
+
+        return pd.concat([each.to_frame().assign(model=name) for name, each in self.models.items()], ignore_index=True)
+
+    @property
+    def promise(self) -> str:
+        """The promise about false alarms of all models together, in one sentence."""
+        if self.arl is None:
+            return f"Chance that any calibrated model ever gets an alarm: at most {100 * self.alpha:g} %."
+        return f"Calibrated models together get on average at most one alarm in {self.arl:g} periods."
+
+    def __str__(self) -> str:
+        which = f"Alarm for {', '.join(self.alarmed)}" if self.alarmed else "No alarm"
+        of_models = [f"{name}\n" + "\n".join(f"  {line}" for line in str(each).splitlines())
+                     for name, each in self.models.items()]  # fmt: skip
+        return "\n".join([f"{which}; {len(self.models)} models. {self.promise}", *of_models])
 
 
 def _exp_in_words(log: float, digits: int) -> str:

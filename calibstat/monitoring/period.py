@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import AboutRows, Data
+from calibstat.data.checked_rows import AboutRows, Data, named
 from calibstat.data.checks import is_whole, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.numbered_labels import as_labels
@@ -133,10 +133,46 @@ class PeriodSummary(BySegment[SegmentSums]):
         """Return the summary of `to_dict`; a ValueError if it cannot have written it."""
         return cls.of({name: SegmentSums.from_list(numbers) for name, numbers in need_segments(segments).items()})
 
+    @property
+    def models(self) -> dict[str, PeriodSummary]:
+        """This summary, of one model, by no name; of several see `ModelsSummary`."""
+        return {"": self}
+
     def __repr__(self) -> str:
         total = self.total
         segments = f", {len(self.names)} segments" if self.names else ""
         return f"PeriodSummary({total.rows:,} row{'s' * (total.rows != 1)}, {total.positives:,} positive{segments})"
+
+
+@dataclass(frozen=True)
+class ModelsSummary:
+    """The same of several models; it adds up, and goes to JSON and back, as the summary of one.
+
+    Attributes
+    ----------
+    models : dict of PeriodSummary
+        The summary of each model, by its name.
+    """
+
+    models: dict[str, PeriodSummary]
+
+    def __add__(self, other: ModelsSummary) -> ModelsSummary:
+        if not isinstance(other, ModelsSummary):
+            return NotImplemented
+        if {*self.models} != {*other.models}:
+            raise ValueError(f"expected summaries of the same models, found {[*self.models]} and {[*other.models]}")
+        return ModelsSummary({name: summary + other.models[name] for name, summary in self.models.items()})
+
+    def to_dict(self) -> dict[str, dict[str, list[int]]]:
+        """Return the summary of each model by its name, ready for JSON."""
+        return {name: summary.to_dict() for name, summary in self.models.items()}
+
+    @classmethod
+    def from_dict(cls, models: object) -> ModelsSummary:
+        """Return the summary of `to_dict`; a ValueError if it cannot have written it."""
+        if not isinstance(models, dict) or not models:
+            raise ValueError(f"expected the summary of each model, found {short(models)}")
+        return cls(named(PeriodSummary.from_dict, models))
 
 
 @question(because=COUNT_ONCE)

@@ -39,8 +39,8 @@ class PeriodLog(ABC, Generic[S]):
     They are the whole state: a loaded monitor is fed all of them again, which gives the same numbers to the last bit.
     """
 
-    kind: ClassVar[str]
-    _summaries: ClassVar[type]
+    kinds: ClassVar[tuple[str, ...]]  # as saved: the first is written, the others were before
+    _summaries: ClassVar[Any]
 
     def __init__(self) -> None:
         self._periods: dict[Label, S] = {}
@@ -88,7 +88,7 @@ class PeriodLog(ABC, Generic[S]):
         """
         with one_feeder(path), self._lock:
             refuse_a_change(self._origin, Origin.of(path))
-            write_state(path, self.kind, self.to_state())
+            write_state(path, self.kinds[0], self.to_state())
             self._origin = Origin.of(path)
 
     @one_at_a_time
@@ -106,7 +106,7 @@ class PeriodLog(ABC, Generic[S]):
         ValueError
             If the file is not the saved state of such a monitor, or two of its periods share a day.
         """
-        origin, state = Origin.of(path), read_state(path, cls.kind)
+        origin, state = Origin.of(path), read_state(path, *cls.kinds)
         try:
             monitor = cls._of_state(state)
         except ValueError as error:

@@ -45,8 +45,8 @@ def write_state(path: str | os.PathLike[str], kind: str, state: dict[str, Any]) 
     write_file(Path(path), f'{head[:-1]}, "periods": [\n{lines}\n]}}\n')
 
 
-def read_state(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
-    """Read a state; a ValueError says what is wrong with the file."""
+def read_state(path: str | os.PathLike[str], kind: str, *before: str) -> dict[str, Any]:
+    """Read a state of a kind, which had other names before; a ValueError says what is wrong with the file."""
     path = Path(path)
     wanted = f"expected the saved state of a {kind} in {str(path)!r}"
     if is_special(path):
@@ -55,7 +55,7 @@ def read_state(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
         state = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:  # no text, no JSON, or too deep
         raise ValueError(f"{wanted}, found no JSON: {error}") from None
-    if not isinstance(state, dict) or state.get("kind") != kind:
+    if not isinstance(state, dict) or state.get("kind") not in (kind, *before):
         raise ValueError(f"{wanted}, found {short(state.get('kind') if isinstance(state, dict) else state)}")
     version = state.get("version")
     if not is_whole(version) or version != VERSION:

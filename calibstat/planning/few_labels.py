@@ -20,7 +20,7 @@ from calibstat.planning.precision import PrecisionSize
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelSize(PrecisionSize):
-    """Labels for an interval of a given width beside a judge's answers: result of `sample_size` with `proxy_share`.
+    """Labels for an interval of a given width beside a judge's answers: result of `sample_size` with `judge_share`.
 
     Attributes
     ----------
@@ -28,26 +28,26 @@ class LabelSize(PrecisionSize):
         The labels.
     labels_only : int
         The labels without a judge.
-    proxy_share : float
+    judge_share : float
         The share of the noise that the judge leaves.
-    proxy_rows : int
+    judge_rows : int
         The rows with an answer of the judge, labelled or not.
     """
 
     labels_only: int
-    proxy_share: float
-    proxy_rows: int
+    judge_share: float
+    judge_rows: int
 
     def __str__(self) -> str:
         return (
-            f"{self.n} labels among {self.proxy_rows:,} rows for a {level_text(self.confidence_level)} confidence "
+            f"{self.n} labels among {self.judge_rows:,} rows for a {level_text(self.confidence_level)} confidence "
             f"interval of width {self.width:g} for {self.of}{self.lens.with_comma}, with a judge that leaves "
-            f"{percent(self.proxy_share)} of the noise, if the truth is {self.alternative}; without a judge "
+            f"{percent(self.judge_share)} of the noise, if the truth is {self.alternative}; without a judge "
             f"{self.labels_only} labels ({self.method})."
         )
 
 
-def need_proxy_plan(
+def need_plan_with_judge(
     share: object, rows: object, width: object, of: str | Measure | type[Measure], options: Mapping[str, Any]
 ) -> None:
     """Raise unless a plan with a judge has a share, rows, a width and a norm of residuals; without one it has none.
@@ -57,17 +57,17 @@ def need_proxy_plan(
     if share is None and rows is None:
         return
     if share is None:
-        raise ValueError(f"expected proxy_share, the share of the noise that a judge leaves, with proxy_rows={rows}")
+        raise ValueError(f"expected judge_share, the share of the noise that a judge leaves, with judge_rows={rows}")
     if not isinstance(share, int | float | np.number) or not 0 <= share < np.inf:
-        raise ValueError(f"expected proxy_share of at least 0, the share of an earlier interval, found {short(share)}")
+        raise ValueError(f"expected judge_share of at least 0, the share of an earlier interval, found {short(share)}")
     if rows is None:
-        raise ValueError("expected proxy_rows, the rows with an answer of the judge, beside proxy_share; found none")
-    check_whole("proxy_rows", rows, FEWEST_LABELS + 1)
+        raise ValueError("expected judge_rows, the rows with an answer of the judge, beside judge_share; found none")
+    check_whole("judge_rows", rows, FEWEST_LABELS + 1)
     if width is None or (isinstance(of, str) and of in ("o/e", "slope")):
         found = "no width" if width is None else repr(of)
-        raise ValueError(f"expected a width and a measure such as of='ks' with proxy_share, found {found}")
+        raise ValueError(f"expected a width and a measure such as of='ks' with judge_share, found {found}")
     if not is_norm_of_residuals(measure := find_measure(of, options)):
-        raise ValueError(f"expected of= a norm of residuals such as 'ks' with proxy_share, found {measure}")
+        raise ValueError(f"expected of= a norm of residuals such as 'ks' with judge_share, found {measure}")
 
 
 def with_judge(alone: PrecisionSize, share: float, rows: int, variance: float) -> LabelSize:
@@ -79,7 +79,7 @@ def with_judge(alone: PrecisionSize, share: float, rows: int, variance: float) -
         (labels_needed(n, share, rows, variance, tail), width) for n, width in alone.curve if n <= rows
     )
     given["method"] = f"{alone.method}, and the bound of one sum with a judge"
-    return LabelSize(**given, labels_only=alone.n, proxy_share=float(share), proxy_rows=int(rows))
+    return LabelSize(**given, labels_only=alone.n, judge_share=float(share), judge_rows=int(rows))
 
 
 def labels_needed(alone: int, share: float, rows: int, variance: float, tail: float) -> int:
@@ -92,7 +92,7 @@ def labels_needed(alone: int, share: float, rows: int, variance: float, tail: fl
     """
     if alone > rows:
         raise ValueError(
-            f"expected proxy_rows of at least {alone}, the labels that such a width takes without a judge, found {rows}"
+            f"expected judge_rows of at least {alone}, the labels that such a width takes without a judge, found {rows}"
         )
     tail_bound = TailBound.of_rows(tail)
 

@@ -12,6 +12,7 @@ import numpy as np
 from calibstat.data.checks import check_level, check_whole, options_of, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
+from calibstat.data.retired_words import refuse_retired
 from calibstat.digits import settled
 from calibstat.inference.power.alternatives import GivenAlternative
 from calibstat.inference.power.detectable_effect import DEFAULT_MEASURE, distance, noncentrality
@@ -20,7 +21,7 @@ from calibstat.inference.power.power_search import PowerPoint, solve_power
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.measure_options import OptionsBesideWidth
 from calibstat.output.wording import level_text
-from calibstat.planning.few_labels import need_proxy_plan, with_judge
+from calibstat.planning.few_labels import need_plan_with_judge, with_judge
 from calibstat.planning.future_rows import FuturePredictions, FutureRows, future_rows, is_generator
 from calibstat.planning.power import Power, PowerCurve, power_at
 from calibstat.planning.precision import FORMULAS, PrecisionSize, riley, size_by_formula, size_by_simulation
@@ -131,8 +132,8 @@ def sample_size(
     lens: AnyLens = None,
     level: float = 0.05,
     confidence_level: float = 0.95,
-    proxy_share: float | None = None,
-    proxy_rows: int | None = None,
+    judge_share: float | None = None,
+    judge_rows: int | None = None,
     rng: Rng = None,
     n_jobs: int = 1,
     **options: Unpack[OptionsOfPlans],
@@ -159,11 +160,11 @@ def sample_size(
         As for `power`. Widths need a lens with one outcome.
     confidence_level : float
         The confidence level of the interval.
-    proxy_share : float, optional
+    judge_share : float, optional
         The share of the noise that a judge leaves, at least 0: `rows.share` of an interval with a judge and 50 to 100
         labels of a pilot. Then labels beside the judge are returned; `of` is a norm of residuals such as "ks" or "ece".
-    proxy_rows : int, optional
-        The rows with an answer of the judge, labelled or not; needed with `proxy_share`.
+    judge_rows : int, optional
+        The rows with an answer of the judge, labelled or not; needed with `judge_share`.
     n_datasets, n_sets, n_resamples : int, optional
         For each number of rows that is tried: data sets (of a test), sets of rows (default: 8; of a width 16) and draws
         under calibration (default: 999).
@@ -175,7 +176,7 @@ def sample_size(
     Returns
     -------
     SampleSize or PrecisionSize
-        The latter if a width is given, and its `LabelSize` with `proxy_share`. `calibstat.plot` draws all.
+        The latter if a width is given, and its `LabelSize` with `judge_share`. `calibstat.plot` draws all.
 
     Raises
     ------
@@ -195,13 +196,14 @@ def sample_size(
     >>> cs.sample_size(p, width=0.2, of="o/e").n
     399
     """
+    refuse_retired("sample_size", options, ())
     names = [each.name for each in fields(Simulated)]
     settings = {name: value for name, value in options.items() if name not in names}
     with options_of(sample_size, settings, names):
         check_options(test if width is None else of, settings)
     simulated = Simulated(**{name: value for name, value in options.items() if name in names})  # type: ignore[arg-type]
     draws = simulated.draws(rng, n_jobs)
-    need_proxy_plan(proxy_share, proxy_rows, width, of, settings)
+    need_plan_with_judge(judge_share, judge_rows, width, of, settings)
     if width is None:
         rows = future_rows(p, alternative)
         asked = {"test": test, "lens": lens, "options": settings}
@@ -211,11 +213,11 @@ def sample_size(
     check_level("confidence_level", confidence_level)
     rows = future_rows(p, "temperature=1" if alternative is None and not is_generator(p) else alternative)
     size = _of_width(rows, draws, of, float(width), confidence_level, lens, simulated, settings)
-    if proxy_share is None or proxy_rows is None:
+    if judge_share is None or judge_rows is None:
         return size
     predictions, truth = rows.pilot(draws.key)
     pilot = FixedPredictions(pose_predictions(predictions, "brier", {}, lens=lens))
-    return with_judge(size, proxy_share, proxy_rows, pilot.residual_variance(truth))
+    return with_judge(size, judge_share, judge_rows, pilot.residual_variance(truth))
 
 
 def _of_width(

@@ -11,8 +11,7 @@ import numpy as np
 
 from calibstat.digits import settled
 from calibstat.monitoring.brier_status import BrierStatus
-from calibstat.monitoring.models_monitor import ModelsStatus
-from calibstat.monitoring.monitor_status import MonitorStatus
+from calibstat.monitoring.monitor_status import ModelsStatus, MonitorStatus
 from calibstat.monitoring.period_labels import Label, date_of
 from calibstat.plots.style import DIAGONAL, SIZE, as_text, colors, legend, new_axes
 

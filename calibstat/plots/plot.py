@@ -18,9 +18,8 @@ from calibstat.inference.net_benefit_curve import NetBenefitCurve
 from calibstat.inference.sharpness import CalibrationSharpness
 from calibstat.monitoring.brier_monitor import BrierMonitor
 from calibstat.monitoring.brier_status import BrierStatus
-from calibstat.monitoring.models_monitor import ModelsMonitor, ModelsStatus
 from calibstat.monitoring.monitor import Monitor
-from calibstat.monitoring.monitor_status import MonitorStatus
+from calibstat.monitoring.monitor_status import ModelsStatus, MonitorStatus
 from calibstat.planning.power import PowerCurve
 from calibstat.planning.precision import PrecisionSize
 from calibstat.planning.sample_size import SampleSize
@@ -68,9 +67,8 @@ PLOTS: dict[type, Callable[..., Axes]] = {
     DecisionLossCurve: plot_decision_loss,
     Audit: plot_audit,
     MonitorStatus: plot_monitor,
-    Monitor: lambda monitor, ax: plot_monitor(monitor.status(), ax),
     ModelsStatus: plot_monitors,
-    ModelsMonitor: lambda monitor, ax: plot_monitors(monitor.status(), ax),
+    Monitor: lambda monitor, ax: (plot_monitors if monitor.models else plot_monitor)(monitor.status(), ax),
     BrierStatus: plot_brier,
     BrierMonitor: lambda monitor, ax: plot_brier(monitor.status(), ax),
 }
@@ -95,7 +93,7 @@ def plot(
     result : Result
         What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt`,
         `sharpness`, `validate`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; a `Monitor`,
-        a `ModelsMonitor`, a `BrierMonitor` or the status of one; or the table of a study of one question, which
+        a `BrierMonitor` or the status of one; or the table of a study of one question, which
         `study.run` returned, also if it was read back from a file. Or several: a sequence of intervals or a mapping
         from name to interval, drawn below each other; a mapping from name to what `sharpness` or `audit` returned,
         drawn beside each other on the same scale, or to what `reliability` (of binary outcomes), `net_benefit` or

@@ -103,7 +103,7 @@ def report(
         As for `calibration_test`; of several models `y_prob` is a mapping, or a data frame with a column for each. Rows
         may have weights, clusters, folds or a judge.
     by : data frame, mapping, array_like or Groups, optional
-        Features of the rows, or groups of them, for `audit`; one column may be an array or a series.
+        Groups of the rows, as the `groups` of `audit`: features, or masks; one column may be an array or a series.
     recalibrate : bool or Recalibrator
         Whether to recalibrate each model on held-out folds and compare before and after: by Platt scaling of two
         classes, temperature scaling of more, or by the given map.
@@ -388,7 +388,7 @@ def _columns(given: object) -> object:
     if hasattr(given, "to_frame"):
         return given.to_frame()
     array = as_labels("group", given)
-    return given if array.ndim == 2 or array.dtype == bool else pd.DataFrame({"group": array})
+    return pd.DataFrame({"group": array}) if array.ndim == 1 and array.dtype != bool else given
 
 
 def _as_recalibrate(given: object) -> bool | Recalibrator:

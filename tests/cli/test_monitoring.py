@@ -193,7 +193,7 @@ def test_bad_arguments_are_refused(file, arguments, message):
 
 def test_each_of_several_models_is_watched(stream, file, tmp_path):
     several, state = [*STREAM, "--prob", "q", "--each", "--segment", "place"], tmp_path / "state.json"
-    monitor = cs.ModelsMonitor(["p", "q"])
+    monitor = cs.Monitor()
     for day, rows in stream.groupby("day"):
         monitor.update(rows["y"], {"p": rows["p"], "q": rows["q"]}, day, rows["place"])
     text = said(file, *several, "--state", state, "--out", tmp_path / "out")

@@ -53,7 +53,7 @@ def test_one_number_of_rows(alone, rows):
 def test_sample_size_says_what_the_function_says(alone, rows):
     text = said("sample-size", alone, "--prob", "p", "--alternative", "shift=1", "--test", "ks", "--power", 0.7)
     assert plain_text(str(cs.sample_size(rows["p"], "shift=1", 0.7, test="ks", rng=0))) in text
-    judged = {"width": 0.6, "of": "ks", "proxy_share": 0.4, "proxy_rows": 900}
+    judged = {"width": 0.6, "of": "ks", "judge_share": 0.4, "judge_rows": 900}
     asked = [f"--{name.replace('_', '-')}={value}" for name, value in judged.items()]
     assert plain_text(str(cs.sample_size(rows["p"], **judged, rng=0))) in said(
         "sample-size", alone, "--prob", "p", *asked

@@ -1,6 +1,7 @@
 """Words that are gone: each function that had one writes out what is written now, and that has an answer."""
 
 import re
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -101,6 +102,11 @@ CALLS = {  # of each word, functions that had it and a value that they took
     ),
     "bootstrap": ({"HistogramBinning": lambda **given: cs.recalibration.HistogramBinning(**given).fit(P, Y)}, 2),
     "by": ({"equivalence_test": lambda **given: cs.equivalence_test(Y, P, **DRAWS, **given)}, "ks"),
+    **{word: ({"sample_size": partial(cs.sample_size, P, width=0.6, of="ks", n_sets=2, **DRAWS, **others)}, value)
+       for word, value, others in (
+           ("proxy_share", 0.4, {"judge_rows": 900}),
+           ("proxy_rows", 900, {"judge_share": 0.4}),
+    )},
 }  # fmt: skip
 CASES = [(word, function) for word, (functions, _) in CALLS.items() for function in functions]
 

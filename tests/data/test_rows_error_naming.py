@@ -16,12 +16,11 @@ WORDS = ["bad", "ok"] * 10
 
 @pytest.mark.parametrize("y", [WORDS, [1, 2] * 10])
 def test_monitors_name_pos_label_as_all_functions(y):
-    two = cs.ModelsMonitor(["a", "b"])
     for ask in (
         lambda: cs.Monitor().update(y, P, period=1),
         lambda: cs.Monitor().summarize(y, P),
         lambda: cs.BrierMonitor().update(y, P, P, period=1),
-        lambda: two.update(y, {"a": P, "b": P}, period=1),
+        lambda: cs.Monitor().update(y, {"a": P, "b": P}, period=1),
         lambda: cs.estimate(y, P),
     ):
         with pytest.raises(ValueError, match=r"name the positive one.*pos_label="):

@@ -62,6 +62,9 @@ def calls(y: Floats, p: Floats, prob: Floats, models: dict[str, Floats], mapping
     cs.report(several, title="Two models").save("report.html")
     for name, found in cs.calibration_test(several).items():
         print(name, found.pvalue)
+    monitor, part = cs.Monitor(), cs.Monitor().summarize(y, p)
+    print(monitor.update(part + part).onset, monitor.update(y, p).gap, monitor.summary(1).total)
+    print(monitor.update(y, models).alarmed, monitor.update(several).models["a"].pvalue)
 
 
 def kinds_that_an_argument_decides(frame: object, y: Floats, p: Floats) -> tuple[np.ndarray, np.ndarray]:

@@ -188,8 +188,11 @@ def test_data_are_rows_that_were_checked():
         (cs.Data([0, 1], [0.2, 0.8]), {"labels": [0, 1]}, "expected cs.Data alone, found labels= beside it"),
         (cs.Data([0, 1] * 20, [0.2, 0.8] * 20, cluster=range(40)), {}, "expected rows without cluster= .* independent"),
         (cs.Data([0, 1], [0.2, 0.8], sample_weight=[1, 2]), {}, "expected rows without sample_weight= .* once"),
-        (cs.Models([0, 1], {"a": [0.2, 0.8]}), {}, "expected one model for a monitor, found Models"),
-        ([0, 1], {"y_prob": {"a": [0.2, 0.8]}}, "expected one model for a monitor, found Models"),
+        (
+            cs.Models([0, 1], {"a": [0.2, 0.8]}),
+            {"y_prob": {"a": [0.2, 0.8]}},
+            "expected cs.Models alone, found y_prob=",
+        ),
         ([0, 1], {"y_prob": [0.2, 0.8], "sample_weight": [1, 2]}, "expected rows without sample_weight= .* once"),
         ([0, 1], {"y_prob": [0.2, 0.8], "labels": [0, 1], "pos_label": 1}, "expected labels or pos_label, found both"),
         ([1, 2], {"y_prob": [0.2, 0.8]}, "name the positive one, as in pos_label=2"),
@@ -214,7 +217,7 @@ def test_a_lens_shows_a_binary_outcome():
 MODELS = {"A": [0.1, 0.9], "B": [0.2, 0.6]}
 FED = [  # each kind of monitor, and what it takes beside outcomes
     (cs.Monitor, {"y_prob": MODELS["A"]}),
-    (lambda: cs.ModelsMonitor([*MODELS]), {"y_prob": MODELS}),
+    (cs.Monitor, {"y_prob": MODELS}),
     (cs.BrierMonitor, {"prob_a": MODELS["A"], "prob_b": MODELS["B"]}),
 ]
 

@@ -23,7 +23,7 @@ MAKE = {
     "arl": lambda: cs.Monitor(arl=20),
     "segments": lambda: cs.Monitor(segments=["1", "2", "3"]),
     "brier": lambda: cs.BrierMonitor(0.9, names=["old", "new"]),
-    "models": lambda: cs.ModelsMonitor(["old", "new"], alpha=0.1),
+    "models": lambda: cs.Monitor(alpha=0.1),
 }
 SUMS = dict(enumerate([1, 1, 0, 500_000_000, 250_000_000] + [0] * 34))  # of one row, by their places in the state
 

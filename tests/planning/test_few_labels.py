@@ -44,7 +44,7 @@ def test_no_judge_makes_it_less_than_four_over_the_half_width():
 
 def test_sizes_with_a_judge_are_made_of_those_without():
     alone = cs.sample_size(P, **ASKED)
-    found = cs.sample_size(P, proxy_share=0.4, proxy_rows=5000, **ASKED)
+    found = cs.sample_size(P, judge_share=0.4, judge_rows=5000, **ASKED)
     variance = np.mean(P * (1 - P))  # calibrated
     assert found.labels_only == alone.n
     assert found.n == labels_needed(alone.n, 0.4, 5000, variance, 0.025)
@@ -62,7 +62,7 @@ def test_a_useless_judge_of_a_pilot_is_planned_with_and_saves_nothing():
     y, coin = np.where(random.permutation(1000) < 60, random.random(1000) < p, np.nan), random.integers(0, 2, 1000)
     share = cs.confidence_interval(y, p, measure="ks", judge=cs.Judge(coin), n_resamples=9, rng=1).rows.share
     assert share > 1
-    found = cs.sample_size(P, proxy_share=share, proxy_rows=5000, **ASKED)
+    found = cs.sample_size(P, judge_share=share, judge_rows=5000, **ASKED)
     assert found.labels_only < found.n < share * found.labels_only + 1
     for rows in (60, 70, 1000):  # never more than all rows
         assert 60 <= labels_needed(60, share, rows, 0.16, 0.025) <= rows
@@ -71,22 +71,22 @@ def test_a_useless_judge_of_a_pilot_is_planned_with_and_saves_nothing():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"proxy_share": -0.1}, "expected proxy_share of at least 0, .* found -0.1"),
-        ({"proxy_share": np.nan}, "expected proxy_share of at least 0, .* found nan"),
-        ({"proxy_share": np.inf}, "expected proxy_share of at least 0, .* found inf"),
-        ({"proxy_share": "0.4"}, "expected proxy_share of at least 0"),
-        ({"proxy_rows": None}, "expected proxy_rows, the rows with an answer of the judge"),
-        ({"proxy_rows": 50}, "expected proxy_rows .*51.*found 50"),
-        ({"proxy_rows": 60}, "expected proxy_rows of at least .*, found 60"),
+        ({"judge_share": -0.1}, "expected judge_share of at least 0, .* found -0.1"),
+        ({"judge_share": np.nan}, "expected judge_share of at least 0, .* found nan"),
+        ({"judge_share": np.inf}, "expected judge_share of at least 0, .* found inf"),
+        ({"judge_share": "0.4"}, "expected judge_share of at least 0"),
+        ({"judge_rows": None}, "expected judge_rows, the rows with an answer of the judge"),
+        ({"judge_rows": 50}, "expected judge_rows .*51.*found 50"),
+        ({"judge_rows": 60}, "expected judge_rows of at least .*, found 60"),
         ({"width": None}, "expected a width and a measure .*, found no width"),
         ({"of": "o/e"}, "expected a width and a measure .*, found 'o/e'"),
         ({"of": "brier"}, "expected of= a norm of residuals .* found brier"),
         ({"of": "canonical_ce"}, "expected of= a norm of residuals .* found canonical_ce"),
         ({"of": "mcb"}, "expected of= a norm of residuals .* found mcb"),
         ({"of": "ece_debiased"}, "expected of= a norm of residuals .* found ece_debiased"),
-        ({"proxy_share": None}, "expected proxy_share, .* with proxy_rows=5000"),
+        ({"judge_share": None}, "expected judge_share, .* with judge_rows=5000"),
     ],
 )
 def test_what_is_refused(changed, message):
     with pytest.raises(ValueError, match=message):
-        cs.sample_size(P, **{"proxy_share": 0.4, "proxy_rows": 5000, **ASKED, **changed})
+        cs.sample_size(P, **{"judge_share": 0.4, "judge_rows": 5000, **ASKED, **changed})

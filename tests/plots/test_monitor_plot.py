@@ -99,7 +99,7 @@ def test_given_axes_have_the_evidence_alone_and_no_period_is_no_picture():
 
 
 def several():
-    monitor = cs.ModelsMonitor(["first", "second"])
+    monitor = cs.Monitor()
     for t in range(30):
         y, p = cs.generators.temperature(1 if t < 10 else 2).sample(40, rng=t)
         monitor.update(y, {"first": p, "second": p**2}, period=by_date(t))
@@ -123,8 +123,9 @@ def test_several_models_have_axes_of_their_own():
     assert "second" in figure.axes[1].get_ylabel()
     given = mpl.pyplot.subplots()[1]
     assert cs.plot(monitor, ax=given) is given
+    monitor.restart()
     with pytest.raises(ValueError, match="expected a monitor with at least one period"):
-        cs.plot(cs.ModelsMonitor(["a", "b"]))
+        cs.plot(monitor)
 
 
 def test_segments_of_two_models_are_lines_of_their_own():

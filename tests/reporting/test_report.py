@@ -153,6 +153,12 @@ def test_what_takes_rows_as_independent_beside_clusters_is_said():
         quick_report(y, p, lens="class_wise", **given)
 
 
+@pytest.mark.parametrize("by", ["bins", 5, cs.measures.ECE()])
+def test_what_is_no_group_of_rows_is_refused(by):
+    with pytest.raises(ValueError, match=r"expected groups, boolean masks .* found .* of shape \(\)"):
+        cs.report([0, 1] * 20, [0.2, 0.7] * 20, by=by)
+
+
 @pytest.mark.parametrize("name", ["by", "recalibrate", "shape"])
 def test_what_takes_rows_that_count_equally_is_refused_with_weights(name):
     y, p = binary("tied", 1)

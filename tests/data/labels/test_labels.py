@@ -58,7 +58,7 @@ def test_every_verb_with_labels_takes_pos_label():
     verbs = public_functions()
     verbs |= {"Sample": cs.Sample.from_rows, "Predictions": cs.Predictions.from_rows}
     verbs |= {"Recalibrator": cs.recalibration.PlattScaling.fit}
-    for monitor in (cs.Monitor, cs.ModelsMonitor, cs.BrierMonitor):
+    for monitor in (cs.Monitor, cs.BrierMonitor):
         verbs |= {f"{monitor.__name__}.{name}": getattr(monitor, name) for name in ("update", "summarize")}
     having = {name: words_of(verb) & {"labels", "pos_label"} for name, verb in verbs.items()}
     of_estimators = {"cross_validate", "scorer"}  # whose classes have names
