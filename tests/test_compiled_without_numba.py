@@ -10,8 +10,8 @@ from smoke_answers import CALLS, answers
 from without_numba import printed_without_numba
 
 FAST = (
-    *("calibration_test", "choose", "decompose", "generalization_gap", "kernel_calibration_test", "lenses"),
-    *("measures", "pairs", "summarize", "t_cal", "tied weights", "validate"),
+    *("calibration_test", "choose", "classical", "decompose", "generalization_gap", "lenses"),
+    *("measures", "pairs", "summarize", "tied weights", "validate"),
 )
 
 
