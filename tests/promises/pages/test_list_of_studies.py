@@ -104,6 +104,15 @@ def least_and_most_right(measure):
     return f"{found.min():.2f} to {found.max():.2f}"
 
 
+def lost_share(n, rules):
+    """The least and the most that rules lose, over the gain of the best map, where that is more than nothing."""
+    rows = asked("choosing_a_map", n=n)
+    best = rows[~rows["method"].str.contains("_loss|brier")].groupby("generator")["gain"].max()
+    found = rows[rows["method"].isin(rules)]
+    share = found["lost"] / found["generator"].map(best[best > 1e-4])
+    return [percent(share.min(), 0), percent(share.max(), 0)]
+
+
 SAID = {
     "size": lambda: [
         percent(asked("size", question="size", method="labels")["rate"].max()),
@@ -151,6 +160,10 @@ SAID = {
     "choosing": lambda: [
         percent(asked("choosing", question="size")["rate"].max()),
         percent(asked("choosing", question="power", candidates=200, margin=0.03)["rate"].max(), 0),
+    ],
+    "choosing_a_map": lambda: [
+        lost_share(2000, ["brier", "log_loss"])[1],
+        lost_share(300, ["brier", "log_loss"])[0],
     ],
     "monitoring": lambda: [
         percent(asked("monitoring", question="false alarms", method="monitor")["rate"].max()),
