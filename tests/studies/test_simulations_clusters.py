@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from simulation_files import study_file
+from simulation_files import study_file, study_part
 
 import calibstat as cs
 
 clusters = study_file("clusters")
+drawn = study_part("random_clusters")
 
 
 @pytest.mark.parametrize("alike", [0.0, 0.6, 1.0])
@@ -58,3 +59,42 @@ def test_clusters_of_unequal_sizes_are_calibrated_and_alike_by_kind():
     assert first.mean() == pytest.approx(0.2, abs=4 * np.sqrt(0.16 / 3000))
     assert second.mean() == pytest.approx(0.6, abs=4 * np.sqrt(0.24 / 6000))
     assert np.mean(second[:, 0] * second[:, 1]) == pytest.approx(0.36, abs=4 * np.sqrt(0.23 / 3000))
+
+
+def off_by(case):
+    """How many standard errors the residuals of the clusters of a case add up to, over 20 data sets."""
+    sums = []
+    for seed in range(20):
+        y, columns = case.sample(case.rows, seed)
+        residual = (y - columns["prediction"]) * columns.get("weight", 1.0)
+        sums.extend(np.bincount(columns["cluster"], residual))
+    return np.sum(sums) / np.sqrt(np.sum(np.square(sums)))
+
+
+def test_random_populations_are_calibrated_and_of_all_kinds(monkeypatch):
+    cases = [drawn.Population(number) for number in range(60)]
+    kinds = [case.drawn[1] for case in cases]
+    assert {kind["sizes"] for kind in kinds} == set(drawn.SIZES)
+    assert {kind["alike"] for kind in kinds} == set(drawn.ALIKE)
+    assert max(abs(off_by(case)) for case in cases) < 4
+    assert max(case.rows for case in cases) <= drawn.MOST_ROWS
+    monkeypatch.setattr(drawn, "shared_uniform", lambda random, unit, together: random.random(unit.size) ** 2)
+    assert min(off_by(case) for case in cases) > 4  # planted: outcomes are too many
+
+
+def test_the_search_asks_the_verb_with_weights():
+    cases = [case for case in map(drawn.Population, range(60)) if case.clusters > 30]
+    case = next(case for case in cases if case.drawn[1]["weights"] == "rows")
+    y, columns = case.sample(case.rows, 1)
+    seed = np.random.SeedSequence(3)
+    given = {"cluster": columns["cluster"], "sample_weight": columns["weight"], "n_resamples": 99, "rng": seed}
+    expected = cs.calibration_test(y, columns["prediction"], measure="omnibus", **given).pvalue
+    assert clusters.SEARCH((y, columns), seed) == [expected]
+
+
+@pytest.mark.parametrize("error", drawn.ERRORS)
+def test_outcomes_have_the_error_that_is_told(error):
+    y, columns = drawn.Wrong(4000, 10, 0.0, False, error).sample(40_000, 1)
+    p = columns["prediction"]
+    assert abs((y - drawn.ERRORS[error](p)).mean()) < 4 * 0.5 / 200
+    assert np.abs(drawn.ERRORS[error](p) - p).mean() > 0.02

@@ -207,6 +207,11 @@ def test_the_numbers_of_a_row_are_in_its_stored_table(name):
 
 
 FOUND = {  # what pages of findings say, beside the rows above
+    "clusters": lambda: [
+        percent(asked("clusters", question="size, random")["rate"].mean()),
+        least_and_most(asked("clusters", question="size, worst of random")["rate"].nsmallest(5)),
+        percent(asked("clusters", question="size, worst of random")["rate"].max()),
+    ],
     "maps": lambda: [
         least_and_most(asked("maps", question="size", method="null=map")["rate"]),
         least_and_most(asked("maps", question="size", method="mapped predictions")["rate"]),
