@@ -30,8 +30,8 @@ from calibstat.generators.row_clusters import shared_uniform
 from calibstat.generators.simulator import drawing
 from calibstat.study import Study
 from calibstat.study.engine import Cells, Models, compute
-from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
+from calibstat.study.stored_rows import Row, stored
 
 from .parts.random_clusters import KNOWN, Population, Wrong, wrong_cases
 
@@ -197,7 +197,7 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
 
     def rows_of(question: str, case: Case, tests: Tests, replicates: int) -> list[Row]:
         asked = question, case, tests, replicates
-        return kept(store, (asked, SEED), partial(counted, *asked, n_jobs))
+        return stored(store, (asked, SEED), partial(counted, *asked, n_jobs))
 
     found = []
     for which, part, tests in (
