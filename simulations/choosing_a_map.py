@@ -90,7 +90,7 @@ class Gains:
 
 def chosen(p: np.ndarray, y: np.ndarray, rng: np.random.SeedSequence) -> dict[str, str]:
     """Return the map that each rule chooses."""
-    names = {}
+    names: dict[str, str] = {}
     for score in SCORES:
         found = choose(p, y, score=score, rng=rng)
         order = [name.partition("(")[0] for name in found.names]
