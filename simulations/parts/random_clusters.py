@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
+from calibstat.generators.distributions import Random
 from calibstat.generators.row_clusters import shared_uniform
 from calibstat.generators.simulator import drawing
 from calibstat.study.engine import Models
@@ -47,7 +48,7 @@ class Population:
         """The sizes of the clusters, and what else their data sets share."""
         if self.number == KNOWN:
             return np.full(136, 25), {"sizes": "equal", **WORST_KIND}
-        random = np.random.default_rng([77, self.number])
+        _, random = drawing(1, np.random.SeedSequence([77, self.number]))
         clusters = int(np.exp(random.uniform(np.log(15), np.log(300))))
         kind = str(random.choice(SIZES))
         mean = float(np.exp(random.uniform(np.log(1.5), np.log(25))))
@@ -117,7 +118,7 @@ class Population:
         return (shared_uniform(random, unit, together) < p).astype(np.int64), columns
 
 
-def sizes_of(kind: str, clusters: int, mean: float, random: np.random.Generator) -> np.ndarray:
+def sizes_of(kind: str, clusters: int, mean: float, random: Random) -> np.ndarray:
     """Draw the sizes of clusters of a kind, not yet whole numbers."""
     if kind == "geometric":
         return random.geometric(1 / mean, clusters)
