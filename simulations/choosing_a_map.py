@@ -91,13 +91,8 @@ class Gains:
 def chosen(p: np.ndarray, y: np.ndarray, rng: np.random.SeedSequence) -> dict[str, str]:
     """Return the map that each rule chooses."""
     names: dict[str, str] = {}
-<<<<<<< HEAD
     for score in CHOICE_SCORES:
         found = choose(y, p, score=score, rng=rng)
-=======
-    for score in CHOICE_SCORES:
-        found = choose(y, p, score=score, rng=rng)
->>>>>>> 265a62ae
         order = [name.partition("(")[0] for name in found.names]
         near = {name for name, d, se in zip(order, found.difference, found.standard_error, strict=True) if d <= se}
         names |= {score: order[0], f"{score}, one s.e.": next(name for name in MAPS if name in near)}
