@@ -165,6 +165,10 @@ SAID = {
         lost_share(2000, ["brier", "log_loss"])[1],
         lost_share(300, ["brier", "log_loss"])[0],
     ],
+    "rare_ends": lambda: [
+        f"{asked('rare_ends', question='one kind')['over_level'].max():.2f} times",
+        f"{asked('rare_ends', question='two kinds')['over_level'].max():.2f} times",
+    ],
     "monitoring": lambda: [
         percent(asked("monitoring", question="false alarms", method="monitor")["rate"].max()),
         percent(asked("monitoring", question="false alarms", method="Cox test at each look")["rate"].max(), 0),
