@@ -29,7 +29,7 @@ except ModuleNotFoundError as error:
     njit = None  # type: ignore[assignment]
 
 # No code in C calls a kernel: without a function for it each takes less time to compile.
-COMPILED: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+JIT_OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 LONGEST_CALL = 2**25  # steps of a kernel in one call, about: tenths of a second, in which no interrupt is heard
 IN_ARRAYS: dict[str, Callable[..., Any]] = {}  # what `without_numba` named, by kernel
@@ -48,12 +48,12 @@ def _compiled(function: Callable[..., Any]) -> Any:
     """Return the function of Numba that is compiled at its first call."""
     if _can_be_kept(Path(inspect.getfile(function)).parent):
         try:
-            return njit(cache=True, **COMPILED)(function)
+            return njit(cache=True, **JIT_OPTIONS)(function)
         except RuntimeError as error:
             if "cannot cache" not in str(error):
                 raise
     _warn_once()
-    return njit(**COMPILED)(function)
+    return njit(**JIT_OPTIONS)(function)
 
 
 def short_calls(size: int, steps: float | np.ndarray) -> list[tuple[int, int]]:

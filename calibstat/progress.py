@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
-LONG_PAUSE = 5.0  # seconds; of a shorter call nothing is said
+LONG_CALL = 5.0  # seconds; of a shorter call nothing is said
 FORETOLD = 1.0  # seconds after which the rest can be foretold
 OFTEN = 10.0  # seconds from one line to the next, at least
 REPORTS = 10  # after the first, about as many as a call has at most, however long it takes
@@ -50,7 +50,7 @@ def announcer(whole: int, what: str) -> Callable[[int], None]:
             return
         left = (now - warm) * (whole - done) / (done - first)
         foretold = now - began + left
-        if said is None and foretold >= LONG_PAUSE:
+        if said is None and foretold >= LONG_CALL:
             logger.warning("about %s for %s", in_words(foretold), what)
             said = now
         elif said is not None and now - said >= max(OFTEN, foretold / REPORTS):

@@ -278,10 +278,8 @@ def distances_table() -> str:
         else "–"
         for row in found.itertuples()
     }
-    rows = [
-        [measure, *(cells[measure, name] for name in distances.FAR_LIMITS)] for measure in found["measure"].unique()
-    ]
-    return f"{source(path)}\n\n{rows_of(['measure', *distances.FAR_LIMITS], rows)}"
+    rows = [[measure, *(cells[measure, name] for name in distances.LIMITS)] for measure in found["measure"].unique()]
+    return f"{source(path)}\n\n{rows_of(['measure', *distances.LIMITS], rows)}"
 
 
 def how_good() -> str:

@@ -21,7 +21,7 @@ from numba.core.registry import CPUDispatcher
 
 import calibstat
 from calibstat import compiled
-from calibstat.compiled import COMPILED, IN_ARRAYS, jit, short_calls
+from calibstat.compiled import IN_ARRAYS, JIT_OPTIONS, jit, short_calls
 
 FUNCTIONS = compiled_functions()
 
@@ -167,7 +167,7 @@ def test_garbage_is_collected_again_after_compilation(before):
     try:
         (gc.enable if before else gc.disable)()
         with event.install_listener("numba:compile", Looks()):
-            assert njit(**COMPILED)(twice)(3) == 6
+            assert njit(**JIT_OPTIONS)(twice)(3) == 6
         assert gc.isenabled() == before
     finally:
         gc.enable()

@@ -13,7 +13,7 @@ import numpy as np
 
 from calibstat.bounds.decision_gains import Rows, mirrored, steepest
 from calibstat.bounds.moments import Moments, SeparableMoments
-from calibstat.bounds.tail_bound import UNSEEN_MASS, TailBound
+from calibstat.bounds.tail_bound import UNSEEN, TailBound
 from calibstat.compiled import jit, without_numba
 
 HALVINGS = 8  # between the logarithms of the least and the largest slope: the best one is met within some per cent
@@ -29,7 +29,7 @@ def bound_of_pairs(value: np.ndarray, moments: SeparableMoments, tail_bound: Tai
     powers = np.stack(moments.powers[:3]).reshape(3, value.size, 2)
     sizes = powers[1:].sum(axis=(1, 2))
     numbers = np.array(
-        [moments.n, tail_bound.z, tail_bound.k, UNSEEN_MASS * tail_bound.largest**2, tail_bound.largest, tail_bound.cap]
+        [moments.n, tail_bound.z, tail_bound.k, UNSEEN * tail_bound.largest**2, tail_bound.largest, tail_bound.cap]
     )
     highest = float(tail_bound.reach(0.0, 0.0))
     for ascending, part in ((value, powers), (1 - value[::-1], powers[:, ::-1, ::-1])):
@@ -102,7 +102,7 @@ def bound_of_units(value: np.ndarray, moments: Moments, tail_bound: TailBound) -
             moments.factor,
             tail_bound.z,
             tail_bound.k,
-            UNSEEN_MASS * tail_bound.largest**2,
+            UNSEEN * tail_bound.largest**2,
             tail_bound.largest,
             tail_bound.cap,
         ]

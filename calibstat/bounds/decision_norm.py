@@ -21,25 +21,19 @@ from calibstat.bounds.tail_bound import TailBound
 from calibstat.data.sample import Sample
 from calibstat.resampling import Draws, Pairs, Stream
 
-BOTH = 2  # cells of each prediction
-PAIRED = 2000  # predictions, up to which all pairs of ends are looked at
+OUTCOME_CELLS = 2  # cells of each prediction
+ALL_PAIRS = 2000  # predictions, up to which all pairs of ends are looked at
 PAIR_BUDGET = 2e8  # pairs of predictions times clusters, up to which they are: a second or less
 
 
 def cells_of_outcomes(place: np.ndarray, outcome: np.ndarray) -> np.ndarray:
     """Return the cell of each row, given the place of its prediction and its outcome."""
-    return BOTH * place + outcome.astype(np.int64)
+    return OUTCOME_CELLS * place + outcome.astype(np.int64)
 
 
 def sums_by_outcome(count: np.ndarray, positives: np.ndarray) -> np.ndarray:
     """Return the sums in cells, given sums over all rows, and over rows with outcome 1, at each prediction."""
     return np.stack([count - positives, positives], axis=-1).reshape(*count.shape[:-1], -1)
-
-
-def shares_by_outcome(place: np.ndarray, places: int, outcome: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-    """Return the shares of the rows, or of their weights, in the cells of so many distinct predictions."""
-    weight = np.ones(place.size) if weight is None else weight
-    return np.bincount(cells_of_outcomes(place, outcome), weight, BOTH * places) / weight.sum()
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +53,10 @@ class OutcomeTable(RowTable):
     @cached_property
     def residuals(self) -> RowTable:
         return RowTable(
-            cell=self.cell // BOTH,
+            cell=self.cell // OUTCOME_CELLS,
             residual=self.residual,
             prediction=self.prediction,
-            cells=self.cells // BOTH,
+            cells=self.cells // OUTCOME_CELLS,
             sample_weight=self.sample_weight,
             unit=self.unit,
         )
@@ -93,7 +87,7 @@ def summary_by_outcome(sample: Sample) -> OutcomeSummary:
         kinds = sums_by_outcome(sample.count, sample.positives)
         moments = SeparableMoments.of_powers(kinds, kinds, kinds, float(sample.n))
     else:
-        cell, cells = cells_of_outcomes(kept.cell, kept.outcome), BOTH * sample.value.size
+        cell, cells = cells_of_outcomes(kept.cell, kept.outcome), OUTCOME_CELLS * sample.value.size
         moments = SeparableMoments.of_rows(cell, np.ones(cell.size), cells, kept.weight)
     return OutcomeSummary(moments.total / moments.n, moments, sample=sample)
 
@@ -111,10 +105,16 @@ class DecisionNorm(Norm):
             cell=cells_of_outcomes(np.searchsorted(sample.value, rows.prediction), rows.outcome),
             residual=rows.outcome - rows.prediction,
             prediction=rows.prediction,
-            cells=BOTH * sample.value.size,
+            cells=OUTCOME_CELLS * sample.value.size,
             sample_weight=rows.sample_weight,
             unit=unit,
         )
+
+    def sums_of(
+        self, place: np.ndarray, places: int, outcome: np.ndarray, prediction: np.ndarray, weight: np.ndarray | None
+    ) -> np.ndarray:
+        weight = np.ones(place.size) if weight is None else weight
+        return np.bincount(cells_of_outcomes(place, outcome), weight, OUTCOME_CELLS * places) / weight.sum()
 
     def move(self, theta: np.ndarray) -> Move:
         """Return the move with the largest gain."""
@@ -138,7 +138,7 @@ class DecisionNorm(Norm):
         Statement and argument: docs/proofs.md, section 14.
         """
         separable = moments.separable
-        if separable is not None and self.prediction.size <= PAIRED:
+        if separable is not None and self.prediction.size <= ALL_PAIRS:
             return bound_of_pairs(self.prediction, separable, tail_bound)
         if separable is None and self.prediction.size**2 * moments.numbers_per_sum <= PAIR_BUDGET:
             return bound_of_units(self.prediction, moments, tail_bound)

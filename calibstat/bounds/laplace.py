@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 
-TOP_TILT = 690.0  # exp of more overflows with the numbers that it is multiplied by
+LARGEST_EXPONENT = 690.0  # exp of more overflows with the numbers that it is multiplied by
 LANES = 64  # sets of signs that are added up together: one bit of a word for each
 TINY_EXPONENT = 45.0  # exp of minus this is below the rounding of a sum of terms of the size 1
 
@@ -150,7 +150,7 @@ def sum_over_pairs(part: np.ndarray, one: np.ndarray, other: np.ndarray, bandwid
     All arrays have shape (n,), and the predictions a = `one` are ascending. Exact, with ties. Time n log n; for
     bandwidths below .003, at which the powers of the fast way overflow, n times the rows within 45 bandwidths.
     """
-    if 2.0 / bandwidth > TOP_TILT:
+    if 2.0 / bandwidth > LARGEST_EXPONENT:
         return _near_pairs(part, one, other, bandwidth)
     rank = np.empty(other.size, np.int64)
     rank[np.argsort(other, kind="stable")] = np.arange(1, other.size + 1)

@@ -59,6 +59,15 @@ class Norm(ABC):
         """Return the table of rows of which this is the summary, in clusters `unit` if they are numbered."""
         return RowTable.of_rows(rows, sample, self.cell, unit)
 
+    def sums_of(
+        self, place: np.ndarray, places: int, outcome: np.ndarray, prediction: np.ndarray, weight: np.ndarray | None
+    ) -> np.ndarray:
+        """Return the sums of rows, divided by n; `place` numbers their predictions, of which `places` are distinct."""
+        residual = outcome - prediction
+        if weight is None:
+            return np.bincount(place, residual, places) / place.size
+        return np.bincount(place, weight * residual, places) / weight.sum()
+
     @abstractmethod
     def value(self, theta: np.ndarray) -> Any:
         """Return the norm of sums over the last axis."""

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.decision_norm import shares_by_outcome
 from calibstat.bounds.intervals import CLASSES_STEP, ComparableInterval, SeminormInterval
 from calibstat.bounds.residual_tables import RowTable, SummaryTable
 from calibstat.bounds.tables_of_classes import TablesOfClasses
 from calibstat.bounds.tail_bound import Allowance, TailBound
-from calibstat.bounds.unit_sums import TOP_SHARE
+from calibstat.bounds.unit_sums import LARGEST_ROW
 from calibstat.data.predictions import Predictions
 from calibstat.in_order import first_largest
 from calibstat.resampling import Draws, Pairs, Stream
@@ -40,7 +39,7 @@ class Reduction(NamedTuple):
 
 
 REDUCERS = {
-    "mean": Reduction(partial(np.mean, axis=0), lambda of: np.full(of.size, 1 / of.size), lambda k: TOP_SHARE / k),
+    "mean": Reduction(partial(np.mean, axis=0), lambda of: np.full(of.size, 1 / of.size), lambda k: LARGEST_ROW / k),
     "max": Reduction(partial(np.max, axis=0), lambda of: np.eye(of.size)[first_largest(of)], lambda k: 1.0),
 }
 
@@ -129,20 +128,16 @@ class OneByOneInterval(OverClasses):
 
     def resampled(self, draws: Draws) -> np.ndarray:
         def of_resample(rows: np.ndarray, label: np.ndarray) -> float:
-            return self.directional(self.sums(k, rows, label) for k in range(self.predictions.n_classes))
+            weight = None if self.sample_weight is None else self.sample_weight[rows]
+            return self.directional(self.sums(k, rows, label, weight) for k in range(self.predictions.n_classes))
 
         return resampling.draw(self.predictions, Pairs(), of_resample, draws, Stream.ROWS)
 
-    def sums(self, k: int, rows: np.ndarray, label: np.ndarray) -> np.ndarray:
-        """Return the sums of class k over these rows, with the label that each has."""
+    def sums(self, k: int, rows: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Return the sums of class k over these rows, with the label and the weight that each has."""
         place, places = self.places[k]
-        weight = None if self.sample_weight is None else self.sample_weight[rows]
-        if self.parts[k].norm.of_outcomes:
-            return shares_by_outcome(place[rows], places, label == k, weight)
-        residual = (label == k) - self.predictions.prob[rows, k].astype(np.float64)
-        if weight is None:
-            return np.bincount(place[rows], residual, places) / rows.size
-        return np.bincount(place[rows], weight * residual, places) / weight.sum()
+        prediction = self.predictions.prob[rows, k].astype(np.float64, copy=False)
+        return self.parts[k].norm.sums_of(place[rows], places, label == k, prediction, weight)
 
     def directional(self, theta: Iterable[np.ndarray]) -> float:
         """Return the directional bootstrap of the measure in one resample, from the sums of each class."""

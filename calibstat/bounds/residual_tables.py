@@ -451,7 +451,7 @@ class RowTable(TableOfRows):
     ) -> np.ndarray:
         """Return ``of(theta)`` of labels that are drawn from the predictions, as alike in a unit as they can be.
 
-        Sums are in these cells: `cell` holds that of each row, of one event after another.
+        `cell` has the cell of each row, from 0 to `cells` - 1; of several events all rows of the first come first.
         """
         return resampling.sums_of_row_labels(cell, self.prediction, cells, unit, self.sample_weight, of, draws, stream)
 

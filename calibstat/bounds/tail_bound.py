@@ -10,7 +10,7 @@ import numpy as np
 from calibstat.bounds.skewness import Sums
 from calibstat.inner_product import inner
 
-UNSEEN_MASS = 2.0  # events of the largest possible size that are added to what was observed
+UNSEEN = 2.0  # events of the largest possible size that are added to what was observed
 _SPREAD_INTERVALS = 2000  # intervals of standard deviations in each of which the reach is bounded
 ROOT_SLOPES = 2.0 ** (np.arange(16) / 2)  # of lines above the square root, over the tangent at its largest value
 _LINE_SLOPES = 2.0 ** (np.arange(17) / 4)  # of lines, as multiples of the tangent's slope at the largest variance
@@ -82,7 +82,7 @@ class TailBound:
 
         Statement and argument: docs/proofs.md, section 1.
         """
-        squares, cubes = UNSEEN_MASS * self.largest**2, UNSEEN_MASS * self.largest**3
+        squares, cubes = UNSEEN * self.largest**2, UNSEEN * self.largest**3
         if squares == 0:
             return np.zeros_like(variance)
         return np.minimum((np.maximum(third, 0) + cubes) / (variance + squares), self.cap)

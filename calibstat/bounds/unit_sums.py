@@ -18,7 +18,7 @@ from calibstat.resampling import ClassCells
 
 UNIT_CELLS, CELLS_OF_A_CLASS = 256, 4  # products of at least so many cells are added up by blocks, if rows fill them
 ROWS_OF_A_BLOCK = 256
-TOP_SHARE = 2.0  # a row's residuals, one for each class: absolute values add up to at most 2
+LARGEST_ROW = 2.0  # a row's residuals, one for each class: absolute values add up to at most 2
 
 
 class UnitSums(ABC):
@@ -235,7 +235,7 @@ class ClassSums(UnitSums):
 
     def tail_bound(self, tail: float) -> TailBound:
         weight = self.sample_weight
-        return (TailBound.of_rows(tail) if weight is None else TailBound.of_units(weight, tail)).times(TOP_SHARE)
+        return (TailBound.of_rows(tail) if weight is None else TailBound.of_units(weight, tail)).times(LARGEST_ROW)
 
     def by_unit(self, weights: np.ndarray) -> np.ndarray:
         return np.asarray(_row_sums(*self._rows, weights)) * self.size

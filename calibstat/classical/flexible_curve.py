@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.classical.local_regression import MOST_VALUES, neighbours
-from calibstat.classical.logistic import SOLVED, Derivatives, Fit, LogitPolynomial, NoMaximum, log_likelihood, newton
+from calibstat.classical.logistic import (
+    NEAR_SOLUTION,
+    Derivatives,
+    Fit,
+    LogitPolynomial,
+    NoMaximum,
+    log_likelihood,
+    newton,
+)
 from calibstat.classical.row_quantiles import row_quantiles
 from calibstat.data.sample import Sample
 from calibstat.result import Result
@@ -20,7 +28,7 @@ KNOTS = (5, 4, 3)  # as many as there is a fit for
 OUTER = {5: 0.05, 4: 0.05, 3: 0.1}  # share of the rows below the first knot, and above the last
 FEW_ROWS, FIFTH = 100, 4  # with fewer rows the outer knots are at the fifth row from either end, the one after 4 others
 POINTS = 201  # at which the curve is drawn
-DEPENDENT = 1e-8  # part of a column that is no combination of the columns before it, below which there is none
+NO_COLUMN = 1e-8  # part of a column that is no combination of the columns before it, below which there is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +144,7 @@ class SplineBasis:
         open_ = np.exp(-np.abs(x))
         scaled = np.sqrt(count * open_ / (1 + open_) ** 2)[:, None] * splines(x, knots)
         triangle: np.ndarray = np.asarray(np.linalg.qr(scaled, mode="r"))
-        if len(triangle) < knots.size or (np.abs(np.diag(triangle)) < DEPENDENT * np.linalg.norm(scaled, axis=0)).any():
+        if len(triangle) < knots.size or (np.abs(np.diag(triangle)) < NO_COLUMN * np.linalg.norm(scaled, axis=0)).any():
             return None
         return cls(knots, np.linalg.inv(triangle))
 
@@ -154,7 +162,7 @@ class SplineBasis:
             value = log_likelihood(x, basis, count, positives, coefficient, gradient, information)
             return value, gradient, information
 
-        fit, close = newton(derivatives, basis, SOLVED)
+        fit, close = newton(derivatives, basis, NEAR_SOLUTION)
         return fit if close else None
 
 

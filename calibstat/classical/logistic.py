@@ -20,8 +20,8 @@ from calibstat.data.clipping import advice
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
 
-SEARCH_STEPS = 200
-SOLVED = 1e-10  # squared distance to the solution in standard errors, before the last step, which squares it
+MOST_STEPS = 200
+NEAR_SOLUTION = 1e-10  # squared distance to the solution in standard errors, before the last step, which squares it
 ROUNDING = 1e-12  # of a log-likelihood, relative
 NEAR_EDGE = 1e-3  # of the depth of a region of likelihood, how far from its edge counts as on it
 LONG = 0.5  # move of a logit that is no last step: where outcomes are separated, every step moves some logit by about 1
@@ -167,7 +167,7 @@ class LogitPolynomial:
             )
         )
 
-    def climb(self, degree: int, converged: float = SOLVED) -> tuple[Fit, bool]:
+    def climb(self, degree: int, converged: float = NEAR_SOLUTION) -> tuple[Fit, bool]:
         """Return where Newton's method ends among polynomials of this degree, and whether that is a maximum.
 
         It is one step after the squared distance to it, in standard errors, is below `converged`.
@@ -203,14 +203,14 @@ class LogitPolynomial:
         if start is None or direction @ (start - fit.coefficient) < reach / 4:
             start = fit.coefficient + drop / reach * flat
         here = self._edge(fit, start, level)
-        for _ in range(SEARCH_STEPS):
+        for _ in range(MOST_STEPS):
             coefficient, (value, gradient, information) = here
             if _least_information(here[1]) == 0.0:  # on the way to an end at infinity, or too far to compute
                 break
             to_top, flat = np.linalg.solve(information, np.stack([gradient, direction], axis=1)).T
             room = max(2 * (value - level) + gradient @ to_top, 0.0)
             step = to_top + math.sqrt(room / (direction @ flat)) * flat
-            if step @ information @ step < SOLVED * drop:
+            if step @ information @ step < NEAR_SOLUTION * drop:
                 return coefficient + step
             here = self._edge(fit, coefficient + step, level)
             while direction @ (here[0] - coefficient) < -NEAR_EDGE * reach:  # the edge is no sharper
@@ -226,7 +226,7 @@ class LogitPolynomial:
         """
         depth, ray = fit.log_likelihood - level, coefficient - fit.coefficient
         at, inside, outside = 1.0, 0.0, math.inf
-        for _ in range(SEARCH_STEPS):
+        for _ in range(MOST_STEPS):
             coefficient = fit.coefficient + at * ray
             there = self.derivatives(coefficient)
             fall = max(fit.log_likelihood - there[0], 0.0)
@@ -256,7 +256,7 @@ def newton(derivatives: Callable[[np.ndarray], Derivatives], basis: np.ndarray, 
     """
     coefficient = np.zeros(basis.shape[1])
     here, close = derivatives(coefficient), False
-    for _ in range(SEARCH_STEPS):
+    for _ in range(MOST_STEPS):
         if close or _least_information(here) < SEPARATED:
             break
         value, gradient, information = here

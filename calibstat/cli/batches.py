@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.cli.file_checks import check_size
 from calibstat.cli.formats.cell_format import format_of
 from calibstat.cli.formats.csv_rows import check_cells
-from calibstat.cli.formats.text_files import CSV, check_expanded, kind_of
+from calibstat.cli.formats.text_files import CSV_FILES, check_expanded, kind_of
 from calibstat.data.validation import ready
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def batches_of(file: Path, columns: Sequence[str]) -> Batches | None:
     the meaning of the other entries may depend on it.
     """
     kind = kind_of(file)
-    if kind in CSV:
+    if kind in CSV_FILES:
         return _of_cells(file, columns)
     return _of_parquet(file, columns) if kind == ".parquet" else None
 
@@ -40,7 +40,7 @@ def mixed_batches(file: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
     """Yield the same batches of columns of any kind; of a file of cells the texts as they are written."""
     import pandas as pd
 
-    if kind_of(file) in CSV:
+    if kind_of(file) in CSV_FILES:
         how = format_of(file).of_pandas
         with pd.read_csv(file, usecols=list(columns), chunksize=BATCH_ROWS, dtype=str, **how) as batches:
             yield from batches

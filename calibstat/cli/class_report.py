@@ -19,7 +19,7 @@ from calibstat.measures import Measure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.reporting.sentences import whose_p
 
-CLASS_SIZE = "ece"  # how large the errors of classes are, if their test does not say
+SIZE_MEASURE = "ece"  # how large the errors of classes are, if their test does not say
 _MOST_CLASSES = 20  # classes in a printed table
 
 
@@ -77,7 +77,7 @@ def assess_classes(rows: Data, measure: str, **draws: Any) -> ClassFindings:
     assert test.classes is not None
     error, size = bound, np.asarray(test.classes.statistic, np.float64)
     if bound.info.for_tests_only:
-        error = find_measure(CLASS_SIZE, {})
+        error = find_measure(SIZE_MEASURE, {})
         size = np.asarray(estimate(rows, measure=error))
     return ClassFindings(bound, error, size, happened, expected, test)
 

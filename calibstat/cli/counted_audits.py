@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from calibstat.cli.features_and_periods import check_features, with_dates
 from calibstat.cli.file_checks import readable
 from calibstat.cli.formats.cell_format import format_of
-from calibstat.cli.formats.text_files import CSV, kind_of
+from calibstat.cli.formats.text_files import CSV_FILES, kind_of
 from calibstat.cli.input_files import add_batches, choose, columns_of
 from calibstat.cli.large.parts import check_columns, number_of_rows, parts_of
 from calibstat.cli.large.rows_of_groups import FeatureLevels, GroupCounts, values_in
@@ -43,13 +43,13 @@ def audits_in_batches(
         return None, ""
     there = columns_of(file)
     columns = [column for entry in prob for column in choose(there, label, [entry])[0]]
-    if len(columns) != len(prob) or kind_of(parts[0]) not in (*CSV, ".parquet"):
+    if len(columns) != len(prob) or kind_of(parts[0]) not in (*CSV_FILES, ".parquet"):
         return None, ""
     check_features(file, by)
     check_columns(parts, map(columns_of, parts), by)
     with readable(file):
         values = values_in(parts, by)
-    decimal = format_of(parts[0]).decimal if kind_of(parts[0]) in CSV else None
+    decimal = format_of(parts[0]).decimal if kind_of(parts[0]) in CSV_FILES else None
     features = {
         name: FeatureLevels(name, each, typed(name, each.index, decimal), n_quantiles) for name, each in values.items()
     }

@@ -22,8 +22,8 @@ from calibstat.cli.formats.cell_format import format_of
 from calibstat.cli.formats.csv_rows import COUNTED, check_cells
 from calibstat.cli.formats.text_files import (
     ARRAY,
-    CSV,
-    JSON_LINES,
+    CSV_FILES,
+    JSON_FILES,
     check_expanded,
     columns_of_lines,
     kind_of,
@@ -50,7 +50,7 @@ from calibstat.output.wording import listed
 if TYPE_CHECKING:
     import pandas as pd
 
-OF_JSON = (*JSON_LINES, ARRAY)
+OF_JSON = (*JSON_FILES, ARRAY)
 WILD = re.compile(r"[*?\[]")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}($|[T ])")
 REFUSED_DATA = {"c": "complex numbers", "V": "raw bytes"}  # of NumPy that no command takes
@@ -419,7 +419,7 @@ def columns_of(file: Path) -> list[str]:
     file = parts_of(file)[0]
     check_file(file)
     kind = kind_of(file)
-    if kind not in (*CSV, *OF_JSON, ".parquet", *OF_ARROW, *OF_ARRAYS):
+    if kind not in (*CSV_FILES, *OF_JSON, ".parquet", *OF_ARROW, *OF_ARRAYS):
         raise ValueError(
             f"expected a .csv, .tsv, .txt, .json or .jsonl file, or one of these with .gz, or a .parquet, .feather, "
             f".arrow, .npz or .npy file, found {str(file)!r}; save it as CSV"
@@ -432,7 +432,7 @@ def columns_of(file: Path) -> list[str]:
             return names_of_lines(file)
         if kind in OF_ARROW:
             return names_of_table(file)
-        if kind in CSV:  # the first line as it is, since pandas gives new names to columns of the same name
+        if kind in CSV_FILES:  # the first line as it is, since pandas gives new names to columns of the same name
             import pandas as pd
 
             first: dict[str, Any] = {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False}

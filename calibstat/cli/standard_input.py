@@ -16,7 +16,7 @@ PIPE = Path("-")
 BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy", b"ARROW1": ".arrow"}
 ARRAY_OF_OBJECTS = re.compile(r"\[\s*[{\]]")
 GZIP = b"\x1f\x8b"
-HEAD = 2**12  # bytes to tell what a file is
+HEAD_BYTES = 2**12  # bytes to tell what a file is
 
 
 def kept(file: Path | None) -> Path | None:
@@ -38,7 +38,7 @@ def kept(file: Path | None) -> Path | None:
 def suffix_of(file: Path) -> str:
     """Tell by how a file begins what it is: a Parquet, Arrow or NumPy file, JSON, or else cells in text."""
     with file.open("rb") as stream:
-        begin = stream.read(HEAD)
+        begin = stream.read(HEAD_BYTES)
     for beginning, suffix in BEGINNINGS.items():
         if begin.startswith(beginning):
             return suffix
@@ -46,7 +46,7 @@ def suffix_of(file: Path) -> str:
     if begin.startswith(GZIP):
         compressed = ".gz"
         with gzip.open(file) as expanded:
-            begin = expanded.read(HEAD)
+            begin = expanded.read(HEAD_BYTES)
     text = begin.decode(encoding_of(begin), "replace").lstrip()
     if ARRAY_OF_OBJECTS.match(text):
         return ARRAY + compressed

@@ -15,7 +15,7 @@ from calibstat.data.numbered_labels import missing as missing_of
 
 MOST_PERIODS = 36  # of a column of dates: the finest of day, month, quarter and year with no more
 CATEGORIES = ("categor", "enum")  # names of types of columns that are taken as they are, numbers too
-LONG_TEXT = 16  # digits of a number that is written without an exponent
+PLAIN_DIGITS = 16  # digits of a number that is written without an exponent
 
 
 def levels(
@@ -89,7 +89,7 @@ def _shortest(low: np.integer | np.floating, high: float) -> str:
     number = Decimal(repr(low.item()))
     for digits in range(1, 18) if number.is_finite() else ():
         text = f"{Context(digits, ROUND_CEILING).create_decimal(number).normalize():f}"
-        if low <= float(text) <= high and len(text) < LONG_TEXT:
+        if low <= float(text) <= high and len(text) < PLAIN_DIGITS:
             return text
     return repr(low.item())
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from calibstat.data.sample import Sample
 
 TRIED = 200  # rows on which a user-defined lens is checked with every class
-SORTED = 2048  # rows sorted together, to save memory
+CHUNK = 2048  # rows sorted together, to save memory
 IN_EVERY_ROW = "in every row"
 
 
@@ -407,7 +407,7 @@ def top_k(k: int) -> Lens:
         if k >= prob.shape[1]:
             raise ValueError(f"expected more than {k} classes for top_k({k}), found {prob.shape[1]}")
         parts = [
-            np.argsort(-prob[i : i + SORTED], axis=1, kind="stable")[:, :k].copy() for i in range(0, len(prob), SORTED)
+            np.argsort(-prob[i : i + CHUNK], axis=1, kind="stable")[:, :k].copy() for i in range(0, len(prob), CHUNK)
         ]
         return np.concatenate(parts)
 

@@ -16,8 +16,8 @@ from calibstat.data.rows_error import Entry, Given, Part, RowsError
 from calibstat.digits import settled
 
 ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
-LABEL_DIGITS = 15  # of a decimal number that a float64 keeps
-EXCERPT = 20  # logits are seldom larger: a probability beside 1 by 2e-9
+FLOAT_DIGITS = 15  # of a decimal number that a float64 keeps
+LOGITS = 20  # logits are seldom larger: a probability beside 1 by 2e-9
 MANY_NAMES = 20  # of classes, which are not listed in messages
 NAMES_WANTED = "name the positive one with pos_label=, or both with labels="
 HALF_DIGITS = 8  # after the decimal point, of any number of half precision
@@ -341,7 +341,7 @@ def advice_of_scale(p: np.ndarray) -> Sequence[Part]:
     if np.any(finite < -0.01):
         return "; if these are logits, give ", Given.FROM_LOGITS
     if np.any(finite > 2) and np.all(finite <= 100):
-        margins = ("; if they are logits or raw margins, give ", Given.FROM_LOGITS) if finite.max() <= EXCERPT else ()
+        margins = ("; if they are logits or raw margins, give ", Given.FROM_LOGITS) if finite.max() <= LOGITS else ()
         return ("; if these are per cent, divide by 100", *margins)
     return ()
 
@@ -464,7 +464,7 @@ def sums_are_rounded(prob: np.ndarray, fewest_digits: int = 1) -> bool:
     prob = prob.astype(np.float64)
     off = np.abs(prob.sum(axis=1) - 1)
     good = off <= ROUNDING
-    for digits in range(fewest_digits, LABEL_DIGITS + 1):
+    for digits in range(fewest_digits, FLOAT_DIGITS + 1):
         unit = 10.0**-digits
         whole = (np.abs(prob - np.round(prob, digits)) <= rounding * prob).all(axis=1)
         good |= whole & (off <= (1 + ROUNDING) * prob.shape[1] * unit / 2)

@@ -31,7 +31,7 @@ Scores = str | Sequence[float] | np.ndarray | Mapping[float, float] | _FrozenDis
 Seed: TypeAlias = Rng | Sequence[int]
 
 NODES = 8  # Gauss-Legendre nodes a panel
-INTEGRALS = 512
+QUADRATURE_PANELS = 512
 SMALLEST_PANEL = 1e-13
 
 
@@ -289,4 +289,4 @@ def _rule() -> tuple[np.ndarray, np.ndarray]:
 def _graded() -> np.ndarray:
     """Cut [0, 1] into equal panels, halved again and again towards both ends, where logarithms are singular."""
     steps = 0.5 ** np.arange(2, 41)
-    return np.unique(np.concatenate([np.linspace(0, 1, INTEGRALS + 1), steps, 1 - steps]))
+    return np.unique(np.concatenate([np.linspace(0, 1, QUADRATURE_PANELS + 1), steps, 1 - steps]))

@@ -8,7 +8,7 @@ from calibstat.measures.lower_and_upper_distance import apart, least_move
 
 TOLERANCE = 2e-10  # of the condition of calibration between points: above the tolerance of HiGHS at the points
 LEAST_STEP = 1e-6  # no point is added nearer to another: there the condition fails by less than 2e-12
-ADDED_POINTS = 50  # at most, of added points; 13 are usual, of 150 samples the most was 16
+POINT_ROUNDS = 50  # at most, of added points; 13 are usual, of 150 samples the most was 16
 
 
 def nearest_law(value: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -27,7 +27,7 @@ def nearest_law(value: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
     value = apart(value, np.array([0.0, 1.0]))
     point = np.unique(np.concatenate([[0.0, 1.0], value]))
     at = np.searchsorted(point, value)
-    for _ in range(ADDED_POINTS):
+    for _ in range(POINT_ROUNDS):
         distance, weights, mass = least_move(
             point, np.bincount(at, share, point.size), np.bincount(at, hits, point.size)
         )
@@ -36,7 +36,7 @@ def nearest_law(value: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
             return distance, point, mass
         point = np.union1d(point, added)
         at = np.searchsorted(point, value)
-    raise RuntimeError(f"the nearest calibrated law was not found in {ADDED_POINTS} rounds")
+    raise RuntimeError(f"the nearest calibrated law was not found in {POINT_ROUNDS} rounds")
 
 
 def _violated(point: np.ndarray, f0: np.ndarray, f1: np.ndarray) -> np.ndarray:

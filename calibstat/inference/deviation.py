@@ -25,7 +25,7 @@ SEEN = 1.0  # a root further from 0 is described
 BIAS = ("too few events", "too many events")
 CONFIDENCE = ("over-confident", "under-confident")
 SLOPE = ("too far apart", "too close together")  # of log-odds; a slope below 0, or a true factor below 1, comes first
-IN_CLAIMS = {
+CLAIM_WORDS = {
     "too many events": "{of} is observed more often than predicted",
     "too few events": "{of} is observed less often than predicted",
 }
@@ -154,11 +154,11 @@ class Deviation(Result):
         return tuple(names[int(direction > 0)] for names, direction in pairs if direction)
 
     def _say(self, directions: tuple[str, ...]) -> str:
-        claims = [IN_CLAIMS[name].format(of=self.of) for name in directions if name in IN_CLAIMS]
+        claims = [CLAIM_WORDS[name].format(of=self.of) for name in directions if name in CLAIM_WORDS]
         predictions = [
             f"{name} ({self.confidence})" if name in CONFIDENCE else name
             for name in directions
-            if name not in IN_CLAIMS
+            if name not in CLAIM_WORDS
         ]
         claims += [f"predictions are {' and '.join(predictions)}"] if predictions else []
         fitted = any(name in AS_IF_FITTED for name in directions)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 FIFTHS = 5
 COLUMNS = ("left", "right", "count", "mean_prediction", "frequency", "low", "high")
-LEAST_MARGIN = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
+NO_SMALLER_MARGIN = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
 P_FLOOR = 1e-6  # of a test by a measure: the search for its p-value ends here
 _NO_BINS = (
     "expected independent rows of equal weight for {}, found {}: its proof bounds a number of events; "
@@ -137,7 +137,7 @@ class Equivalence(NotedResult):
     def answer(self) -> str:
         """Whether the margin is shown, and what these rows could show."""
         margin, limit = f"{self.margin:g}", _rounded_up(self.limit)
-        floor = "" if self.if_calibrated is None else f" {LEAST_MARGIN.format(_rounded_up(self.if_calibrated))}"
+        floor = "" if self.if_calibrated is None else f" {NO_SMALLER_MARGIN.format(_rounded_up(self.if_calibrated))}"
         if self.claimed:
             claim = f"{self.measure} is at most {margin}"
             if self.count is not None:

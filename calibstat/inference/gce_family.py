@@ -106,7 +106,7 @@ PLAIN: dict[str, Any] = {
     "region": "all",
     "class_weight": None,
 }
-BY_NAME: dict[str, dict[str, Any]] = {  # options of `gce`, beside those that are PLAIN, to which papers give a name
+PAPERS: dict[str, dict[str, Any]] = {  # options of `gce`, beside those that are PLAIN, to which papers give a name
     "class-conditional ECE": {"max_prob": True},
     "ECE": {"max_prob": True, "class_conditional": False},
     "SCE": {},
@@ -122,7 +122,7 @@ VARIANTS = {
     SWITCHES.index(
         tuple((PLAIN | options | {"threshold": "threshold" in options})[each] for each in COLUMNS[2:7])
     ): name
-    for name, options in BY_NAME.items()
+    for name, options in PAPERS.items()
 }
 
 

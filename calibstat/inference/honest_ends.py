@@ -19,7 +19,7 @@ from calibstat.resampling.quantiles import quantiles
 FIRST = 24  # resamples that are looked at before the others are drawn
 ROUNDING = 1e-12
 FEW_EVENTS = 10  # of either outcome, below which a result says so
-ABOVE = 2  # of them above an end; if half of all resamples are above it, there are so few in 1 of 50,000 cases
+FEW_ABOVE = 2  # of them above an end; if half of all resamples are above it, there are so few in 1 of 50,000 cases
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class HonestEnds:
         """
         if self.interval.is_mean or self.interval.has_own_floor:
             return None
-        if self.draws.n > FIRST and self.known is None and np.count_nonzero(self._first > bound) <= ABOVE:
+        if self.draws.n > FIRST and self.known is None and np.count_nonzero(self._first > bound) <= FEW_ABOVE:
             return None
         return self.median if self.median > bound else None
 

@@ -15,8 +15,8 @@ from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.in_order import first_largest
-from calibstat.measures.components.deviations import BLOCK, DIAGNOSED_CELLS, STORED, Diagnostics, cells_of_time
-from calibstat.measures.components.local_components import CELLS_AT_MOST
+from calibstat.measures.components.deviations import BLOCK, DIAGNOSED, DIAGNOSED_CELLS, Diagnostics, cells_of_time
+from calibstat.measures.components.local_components import FINEST_CELLS
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned, NotOfResiduals
 from calibstat.measures.kinds.cache import Cache
@@ -35,7 +35,7 @@ _diagnostics_of_classes, _statistic_of_classes = Cache(), Cache()
 
 def most_cells(classes: int) -> int:
     """Return the largest number of cells of each class: fewer of many classes, but as many as the finest scale has."""
-    return min(DIAGNOSED_CELLS, max(CELLS_AT_MOST, CELLS_OF_CLASSES // classes))
+    return min(DIAGNOSED_CELLS, max(FINEST_CELLS, CELLS_OF_CLASSES // classes))
 
 
 @measure(
@@ -85,7 +85,7 @@ class Omnibus(Binned):
         sums = list(zip(count.reshape(-1, cells), value.reshape(-1, cells), strict=True))
         diagnostics = (
             [Diagnostics.of(*each) for each in sums]
-            if len(sums) <= STORED
+            if len(sums) <= DIAGNOSED
             else _diagnostics_of_classes.of(given, lambda: [Diagnostics.at(*each) for each in _preparing(sums)])
         )
 

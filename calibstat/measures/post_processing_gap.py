@@ -45,9 +45,9 @@ BGHN = "Błasiok, Gopalan, Hu, Nakkiran 2023, When Does Optimizing a Proper Loss
 
 # Fields of a node: its breakpoint, the change of slope there, the sums over its subtree of change and of change times
 # breakpoint, and the pending (lazy) shift of its children. Node 0 is the empty tree.
-X, CHANGE, SLOPES_AT, MOMENT, SHIFT = range(5)
+X, CHANGE, SLOPE, MOMENT, SHIFT = range(5)
 
-NEWTON = 100  # of Newton's method, at most; 10 are usual
+MOST_STEPS = 100  # of Newton's method, at most; 10 are usual
 TOLERANCE = 1e-14  # of the gain that is left
 FLAT = 1e-9  # the least curvature, as a share of the usual one, so that a step is finite where predictions are certain
 
@@ -56,7 +56,7 @@ FLAT = 1e-9  # the least curvature, as a share of the usual one, so that a step 
 def _add_up(node: np.ndarray, child: np.ndarray, t: int) -> None:
     """Compute the sums over the subtree of t from the sums over its children."""
     left, right = child[t, 0], child[t, 1]
-    node[t, SLOPES_AT] = node[left, SLOPES_AT] + node[right, SLOPES_AT] + node[t, CHANGE]
+    node[t, SLOPE] = node[left, SLOPE] + node[right, SLOPE] + node[t, CHANGE]
     node[t, MOMENT] = node[left, MOMENT] + node[right, MOMENT] + node[t, CHANGE] * node[t, X]
 
 
@@ -65,7 +65,7 @@ def _move(node: np.ndarray, t: int, shift: float) -> None:
     """Move the subtree of t to the right."""
     if t > 0:
         node[t, X] += shift
-        node[t, MOMENT] += node[t, SLOPES_AT] * shift
+        node[t, MOMENT] += node[t, SLOPE] * shift
         node[t, SHIFT] += shift
 
 
@@ -130,7 +130,7 @@ def _find_zero(
             node[t, SHIFT] = 0.0
         x = node[t, X]
         path[length] = t
-        change_here = change + node[child[t, 0], SLOPES_AT]
+        change_here = change + node[child[t, 0], SLOPE]
         moment_here = moment + node[child[t, 0], MOMENT]
         if (rows + change_here) * x - ones - moment_here < 0.0:
             below = x
@@ -212,7 +212,7 @@ def _best_update(score: Bregman, value: np.ndarray, count: np.ndarray, positives
     start = place = np.asarray(score.gradient(value), np.float64)
     kappa, loss = value, float(total_loss(score, value, count, positives).sum())
     inside = LEAST_CLIP if score.is_steep else None  # a prediction that is rounded to 0 or 1 is not certain
-    for _ in range(NEWTON):
+    for _ in range(MOST_STEPS):
         curvature = count * np.maximum(score.spread(place), FLAT * score.usual_spread)
         pull = positives - count * kappa
         step = _improved(start, curvature, curvature * place + pull, -math.inf, math.inf) - place

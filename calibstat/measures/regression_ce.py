@@ -23,7 +23,7 @@ REFERENCE = (
     "arXiv:2406.04068"
 )
 DIVERGENCES = {score.name: score for score in (BRIER, LOG_LOSS)}
-WAYS = ("direct", "plug_in")
+ESTIMATOR_NAMES = ("direct", "plug_in")
 
 # The Gaussian kernel is summed in blocks of half a bandwidth: a block of predictions enters through its moments, and
 # its effect on another block is a polynomial (Greengard, Strain 1991, doi:10.1137/0912004). The error of
@@ -293,7 +293,7 @@ class RegressionCE(Statistic):
         if not (is_number(self.rate) and 0 <= self.rate <= 2):
             raise ValueError(f"expected a rate from 0 to 2, found {self.rate!r}")
         phi = find_divergence(self.divergence)
-        if not is_among(self.estimator, WAYS):
+        if not is_among(self.estimator, ESTIMATOR_NAMES):
             raise ValueError(f"expected estimator 'direct' or 'plug_in', found {short(self.estimator)}")
         phi.takes(check_clip(self.clip))
 

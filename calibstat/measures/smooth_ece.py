@@ -27,7 +27,7 @@ from calibstat.resampling.one_pass import OnePass, share
 REFERENCE = "Błasiok, Nakkiran 2023, Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing, arXiv:2309.12236"
 
 LEAST_WIDTH = 1e-3  # the least bandwidth at the fixed point
-FIXED = 1e-9  # tolerance of the fixed point
+NEAR_POINT = 1e-9  # tolerance of the fixed point
 CLOSE_END = 1e-5  # tolerance of the ends of an interval
 FIRST_GUESS = 0.02  # typical for a few thousand rows of a calibrated model
 # A Gaussian kernel that is reflected at 0 and 1 is the sum over m of the waves cos(pi m t) cos(pi m v), damped by
@@ -166,9 +166,9 @@ def _search() -> Generator[float, float]:
     guess, slope, trials = FIRST_GUESS, -1 / 3, 0
     at = before = (0.0, 0.0)
     norm = yield guess
-    while not (abs(norm - guess) <= FIXED or guess == LEAST_WIDTH > norm or wide - narrow <= FIXED):
+    while not (abs(norm - guess) <= NEAR_POINT or guess == LEAST_WIDTH > norm or wide - narrow <= NEAR_POINT):
         narrow, wide = (guess, wide) if norm > guess else (narrow, guess)
-        at, before, trials = (math.log(guess), math.log(max(norm, FIXED))), at, trials + 1
+        at, before, trials = (math.log(guess), math.log(max(norm, NEAR_POINT))), at, trials + 1
         if trials > 1:
             slope = min((at[1] - before[1]) / (at[0] - before[0]), 0.0)
         guess = min(math.exp((at[1] - slope * at[0]) / (1 - slope)), 1.0)

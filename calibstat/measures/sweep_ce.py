@@ -16,8 +16,8 @@ from calibstat.measures.kinds.population_value import NO_EDGES, BinaryPopulation
 from calibstat.measures.kinds.registry import measure
 
 ROELOFS = "Roelofs, Cain, Shlens, Mozer 2022, Mitigating Bias in Calibration Error Estimation, arXiv:2012.08668"
-SWEEPS = ("quantile", "uniform")
-LEVEL_TIE = 1e-12  # frequencies of a population that differ by less are equal
+SWEEP_STRATEGIES = ("quantile", "uniform")
+EQUAL_LEVELS = 1e-12  # frequencies of a population that differ by less are equal
 
 
 def _falls(frequency: np.ndarray, by: float = 0.0) -> bool:
@@ -57,7 +57,7 @@ class SweepCE(Statistic):
     norm: str | float = "l1"
 
     def check(self) -> None:
-        if not is_among(self.strategy, SWEEPS):
+        if not is_among(self.strategy, SWEEP_STRATEGIES):
             raise ValueError(f"expected strategy 'quantile' or 'uniform', found {short(self.strategy)}")
         _ = self._error(1)
 
@@ -97,14 +97,14 @@ class SweepCE(Statistic):
         if population.scattered:
             raise NotImplementedError("its number of bins needs the true probability at every prediction")
         points = population.summary(NO_EDGES)
-        if not _falls(points.positives / points.count, LEVEL_TIE):
+        if not _falls(points.positives / points.count, EQUAL_LEVELS):
             return self._error(None).population_value(population)
         n_bins = 1
         while True:
             frequency = self._of_population(population, n_bins + 1)
-            if _falls(frequency, LEVEL_TIE):
+            if _falls(frequency, EQUAL_LEVELS):
                 return self._error(n_bins).population_value(population)
-            if np.any(np.diff(frequency) <= LEVEL_TIE):
+            if np.any(np.diff(frequency) <= EQUAL_LEVELS):
                 raise NotImplementedError(f"two of its {n_bins + 1} bins have one frequency, and noise orders them")
             n_bins += 1
 

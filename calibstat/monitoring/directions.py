@@ -78,7 +78,7 @@ def _directions() -> tuple[Direction, ...]:
 
 DIRECTIONS = _directions()
 TABLE = np.array([(d.shift, d.slope, d.low, d.high, d.local) for d in DIRECTIONS])
-DIRECTION_LOGS = np.log([d.weight for d in DIRECTIONS])
+LOG_WEIGHTS = np.log([d.weight for d in DIRECTIONS])
 
 
 def log_likelihood_ratios(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:

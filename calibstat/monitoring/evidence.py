@@ -30,9 +30,9 @@ from functools import cache
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.monitoring.directions import DIRECTION_LOGS
+from calibstat.monitoring.directions import LOG_WEIGHTS
 
-ROOT_WEIGHT = 0.5  # the weight of all rows together, beside segments
+ALL_WEIGHT = 0.5  # the weight of all rows together, beside segments
 
 
 def remaining(t: int) -> float:
@@ -44,7 +44,7 @@ def stream_weights(n_segments: int) -> np.ndarray:
     """Return the weights of all rows together and of each segment, with sum 1."""
     if n_segments == 0:
         return np.ones(1)
-    return np.array([ROOT_WEIGHT] + [(1 - ROOT_WEIGHT) / n_segments] * n_segments)
+    return np.array([ALL_WEIGHT] + [(1 - ALL_WEIGHT) / n_segments] * n_segments)
 
 
 class Run:
@@ -58,7 +58,7 @@ class Run:
         self.regime = regime
         self.t = 0
         self.log_weights = np.log(stream_weights(n_segments))
-        self.log_held = np.full((self.log_weights.size, DIRECTION_LOGS.size), -np.inf)
+        self.log_held = np.full((self.log_weights.size, LOG_WEIGHTS.size), -np.inf)
         self.log_streams = np.full(self.log_weights.size, -np.inf)
 
     def add(self, increments: np.ndarray) -> float:
@@ -66,7 +66,7 @@ class Run:
         self.t += 1
         log_start, log_left = _clock(self.t, self.regime)
         for k in range(self.log_held.shape[0]):
-            self.log_streams[k] = _add_period(self.log_held[k], increments[k], log_start, log_left, DIRECTION_LOGS)
+            self.log_streams[k] = _add_period(self.log_held[k], increments[k], log_start, log_left, LOG_WEIGHTS)
         return float(_log_sum(self.log_streams + self.log_weights))
 
 
@@ -87,7 +87,7 @@ def log_evidence(increments: np.ndarray, regime: str = "false alarm") -> np.ndar
     increments = np.ascontiguousarray(increments, dtype=np.float64)
     *shape, n, _ = increments.shape
     clock = np.array([_clock(t, regime) for t in range(1, n + 1)]).reshape(n, 2)
-    return _paths(increments.reshape(-1, n, DIRECTION_LOGS.size), clock, DIRECTION_LOGS).reshape(*shape, n)
+    return _paths(increments.reshape(-1, n, LOG_WEIGHTS.size), clock, LOG_WEIGHTS).reshape(*shape, n)
 
 
 def start_probabilities(increments: np.ndarray, regime: str) -> tuple[np.ndarray, np.ndarray]:
@@ -98,7 +98,7 @@ def start_probabilities(increments: np.ndarray, regime: str) -> tuple[np.ndarray
     """
     log_ratio = np.cumsum(increments[::-1], axis=0)[::-1]  # of a bet placed before each period
     log_start = np.array([_clock(t, regime)[0] for t in range(1, len(increments) + 1)])
-    log_share = log_start[:, None] + DIRECTION_LOGS + log_ratio
+    log_share = log_start[:, None] + LOG_WEIGHTS + log_ratio
     share = np.exp(log_share - log_share.max())
     share /= share.sum()
     return share.sum(axis=1), share.sum(axis=0)

@@ -37,7 +37,7 @@ else:
 class Monitor(PeriodLog[OneOrSeveral]):
     """Monitor of calibration: fed one period after the other, it raises an alarm when calibration does not hold.
 
-    It watches one model, or several on the same rows: those of the first period, which share one promise.
+    Feed it one model, or several on the same rows. The first period fixes which; one promise covers all of them.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class Monitor(PeriodLog[OneOrSeveral]):
 
     @classmethod
     def _of_settings(cls, settings: dict[str, Any]) -> Self:
-        settings.pop("names", None)  # of several models, in states of before: those of the first period
+        settings.pop("names", None)  # which `ModelsMonitor` saved; the first period has them too
         if set(settings) != {"alpha", "arl", "segments"}:
             raise ValueError(f"expected alpha, arl and segments, found {short(list(settings))}")
         monitor = cls(settings["alpha"], settings["arl"])

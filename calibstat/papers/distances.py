@@ -85,7 +85,7 @@ FINITE = {  # for each property the constructions that may break it
     "wrong: two points": generators.two_point(-0.25),
 }
 CONTINUOUS = {"calibrated: uniform": generators.calibrated(), "wrong: 16 waves": generators.high_frequency(16)}
-FAR_LIMITS = {"continuous": 0.01, "complete": 0.01, "sound": 0.1, "estimable": 0.1}  # sound: at least; others: at most
+LIMITS = {"continuous": 0.01, "complete": 0.01, "sound": 0.1, "estimable": 0.1}  # sound: at least; others: at most
 
 
 def grids(quick: bool) -> list[Grid]:
@@ -127,7 +127,7 @@ def judge(table: pd.DataFrame) -> pd.DataFrame:
             known = {where: float(number) for where, number in seen.items() if not np.isnan(number)}
             worst = (min if name == "sound" else max)(known, key=known.__getitem__) if known else ""
             number = known.get(worst, np.nan)
-            holds = number >= FAR_LIMITS[name] if name == "sound" else number <= FAR_LIMITS[name]
+            holds = number >= LIMITS[name] if name == "sound" else number <= LIMITS[name]
             found.append({"measure": measure, "property": name, "number": number, "where": worst, "holds": holds})
     return pd.DataFrame(found)
 
@@ -232,7 +232,7 @@ def draw_table(found: pd.DataFrame) -> Figure:
     """Draw ticks and crosses with their numbers."""
     import matplotlib.pyplot as plt
 
-    measures, properties = list(found["measure"].unique()), list(FAR_LIMITS)
+    measures, properties = list(found["measure"].unique()), list(LIMITS)
     figure, axes = plt.subplots(figsize=(9, 1.5 + 0.36 * len(measures)), layout="constrained")
     for measure, name, number, where, holds in found[["measure", "property", "number", "where", "holds"]].to_numpy():
         x, y, known = properties.index(name), measures.index(measure), not np.isnan(number)
@@ -240,7 +240,7 @@ def draw_table(found: pd.DataFrame) -> Figure:
         axes.text(x - 0.42, y, mark, color=color, va="center", fontsize=13)
         axes.text(x - 0.28, y, f"{settled(number):.2g}  {where}" if known else "", va="center", size=7.5)
     axes.set(xlim=(-0.5, len(properties) - 0.5), ylim=(len(measures) - 0.5, -0.5))
-    limits = {name: f"{name}\n({'≥' if name == 'sound' else '≤'} {limit:g})" for name, limit in FAR_LIMITS.items()}
+    limits = {name: f"{name}\n({'≥' if name == 'sound' else '≤'} {limit:g})" for name, limit in LIMITS.items()}
     axes.set_xticks(range(len(properties)), list(limits.values()))
     axes.set_yticks(range(len(measures)), measures)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SEED = 20280
 EACH = 10_000  # rows of each point in the diagrams
 SIZE_OF_ERROR = 0.1  # of each point, in total variation
-SEEN_BY: Measures = {
+LENSED: Measures = {
     "top label": ("ece", {"lens": "top_label"}),
     "class-wise, mean": ("ece", {"lens": "class_wise_mean"}),
     "class-wise, max": ("ece", {"lens": "class_wise_max"}),
@@ -55,7 +55,7 @@ def grids(quick: bool) -> list[Grid]:
             "question": "coverage",
             "generators": {"six points": PartedPoints()},
             "n": [1000, 10_000] if quick else [1000, 10_000, 100_000],
-            "measures": SEEN_BY,
+            "measures": LENSED,
             "n_resamples": 99 if quick else 199,
             "level": PROMISED,
             "replicates": 10 if quick else 400,
@@ -74,16 +74,16 @@ def draw_intervals(table: pd.DataFrame) -> Figure:
     figure, ((estimate, cover),) = panels(1, 2, 4.6, 2.6, sharey=True)
     for n, hue, marker, beside in zip(numbers, PALETTE, "osD", (-0.22, 0, 0.22), strict=False):
         rows = table[table["n"] == n]
-        y = positions(rows["measure"], list(SEEN_BY)) + beside
+        y = positions(rows["measure"], list(LENSED)) + beside
         estimate.plot(rows["mean_estimate"], y, marker, color=hue, label=f"n = {n}")
         cover.hlines(y, rows["low"], rows["high"], color=hue)
         cover.plot(rows["rate"], y, marker, color=hue)
     one = table[table["n"] == numbers[0]]
     style: dict[str, Any] = {"color": "black", "linewidth": 1.4, "zorder": 1}
-    y = positions(one["measure"], list(SEEN_BY))
+    y = positions(one["measure"], list(LENSED))
     estimate.vlines(one["truth"], y - 0.42, y + 0.42, label="population value", **style)
     cover.axvline(COVERAGE, linestyle="--", label=f"promised, {COVERAGE:g}", **style)
-    estimate.set(yticks=range(len(SEEN_BY)), yticklabels=list(SEEN_BY), ylim=(len(SEEN_BY) - 0.5, -0.5))
+    estimate.set(yticks=range(len(LENSED)), yticklabels=list(LENSED), ylim=(len(LENSED) - 0.5, -0.5))
     estimate.set_xlabel("mean estimate")
     cover.set_xlabel(
         f"share of {table['replicates'].iloc[0]} data sets in which the interval covers\n(exact 95% limits)"

@@ -54,7 +54,7 @@ MOST_CLASSES = {"matrix": 100, "vector": 300, "neural network": 100}  # beyond w
 HIT_MEASURES = ("ece", "average_ce", "smooth_ece")  # of the most likely class
 TABLED = ("accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "auc", "log_loss", "brier")
 LARGER_IS_BETTER = ("accuracy", "auc")
-ORDERED = ("ece", "log_loss", "brier")  # with an honest interval of the difference, beside the accuracy
+DIFFERED = ("ece", "log_loss", "brier")  # with an honest interval of the difference, beside the accuracy
 POINTS = 41  # of a diagram: half a bandwidth apart
 LABELS = ["classes", "file", "question", "model", "measure", "against", "at", "reason"]
 NO_TEXT = dict.fromkeys(("model", "measure", "against", "reason"), "")
@@ -245,7 +245,7 @@ def paired(
         try:
             if measure == "accuracy":
                 yield from in_accuracy(y, models, reference, options["resamples"], key)
-            elif measure in ORDERED:
+            elif measure in DIFFERED:
                 asked = {measure: arguments(measure, options["bins"])}
                 yield from differences(y, models, asked, reference, options["resamples"], key)
             else:

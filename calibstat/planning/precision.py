@@ -76,13 +76,13 @@ class PrecisionSize(Result):
     def __str__(self) -> str:
         return (
             f"{self.n} rows for a {level_text(self.confidence_level)} confidence interval of width {self.width:g} for "
-            f"{PLANNED.get(self.of, self.of)}{self.lens.with_comma}, if the truth is {self.alternative} "
+            f"{PLANNED_NAMES.get(self.of, self.of)}{self.lens.with_comma}, if the truth is {self.alternative} "
             f"({self.method}). "
             "To find a miscalibration by a test, another number of rows is needed."
         )
 
 
-PLANNED = {"o/e": "O/E, observed over expected events", "slope": "the calibration slope"}
+PLANNED_NAMES = {"o/e": "O/E, observed over expected events", "slope": "the calibration slope"}
 
 
 def z(confidence_level: float) -> float:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROW_SETS = 8  # sets of rows for each number of rows that is tried
-SET_RESAMPLES = 999
+RESAMPLES = 999
 ROUNDING = 1e-15  # of a distance from calibration
 WIDTHS = 16  # sets of rows for the width of an interval
 
@@ -109,7 +109,7 @@ class Simulated:
 
     def draws(self, rng: Rng, n_jobs: int) -> Draws:
         """Return the draws under calibration."""
-        return Draws.of(rng, SET_RESAMPLES if self.n_resamples is None else self.n_resamples, n_jobs)
+        return Draws.of(rng, RESAMPLES if self.n_resamples is None else self.n_resamples, n_jobs)
 
 
 class OptionsOfPlans(OptionsBesideWidth, total=False):

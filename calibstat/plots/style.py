@@ -22,8 +22,8 @@ Color = tuple[float, float, float]  # red, green, blue, from 0 to 1
 
 SIZE = (6.0, 5.0)
 ROOM = 1.36  # how far below zero an axis goes if it goes to 1 above, so that a strip along its lower edge hides nothing
-GAP = 0.2  # inches between axes beside each other
-TITLE_LINES = 3  # of a name that is longer than a line
+AXES_GAP = 0.2  # inches between axes beside each other
+NAME_LINES = 3  # of a name that is longer than a line
 RESULT_STYLE = Path(__file__).with_name("results.mplstyle")
 PALETTE = ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#fbafe4", "#949494", "#ece133", "#56b4e9")
 DIAGONAL: dict[str, Any] = {"color": ".4", "linestyle": "--", "linewidth": 1.2}
@@ -69,11 +69,11 @@ def grid_of_axes(across: int, down: int, width: float, height: float, gap: float
     """
     import matplotlib.pyplot as plt
 
-    size = across * (width + GAP) + 2.0, down * (height + gap) + 2.0
+    size = across * (width + AXES_GAP) + 2.0, down * (height + gap) + 2.0
     figure = plt.figure(figsize=size)
     grid = np.empty((down, across), dtype=object)
     for row, column in np.ndindex(down, across):
-        low, left = 1.0 + (down - 1 - row) * (height + gap), 1.0 + column * (width + GAP)
+        low, left = 1.0 + (down - 1 - row) * (height + gap), 1.0 + column * (width + AXES_GAP)
         place = left / size[0], low / size[1], width / size[0], height / size[1]
         grid[row, column] = figure.add_axes(place)
     return grid
@@ -104,7 +104,7 @@ def as_text(name: object, width: int) -> str:
     """
     plain = visible(" ".join(str(name).split()))
     plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in plain)
-    return textwrap.fill(plain, width, max_lines=TITLE_LINES, placeholder="…")
+    return textwrap.fill(plain, width, max_lines=NAME_LINES, placeholder="…")
 
 
 def three_numbers(interval: ConfidenceInterval) -> tuple[str, str, str]:

@@ -32,7 +32,7 @@ COLUMNS = (
     {"ici": "Eavg", "e90": "E90", "emax": "Emax", "eci": "ECI", "r2": "R²"},
     {"discrimination": "D", "unreliability": "U", "quality": "Q", "spiegelhalter_z": "S:z", "S:p": "S:p"},
 )
-SPOTS = ((-0.08, 0.27), (0.6, 0.83), (0.91, 1.1))  # of names, and of the right ends of numbers, in widths of the axes
+PLACES = ((-0.08, 0.27), (0.6, 0.83), (0.91, 1.1))  # of names, and of the right ends of numbers, in widths of the axes
 ROW_HEIGHT = 0.055  # between lines of the table, in heights of the axes
 FIRST = STRIP_BELOW[1] - 0.19  # of the first line, below the strip with its label
 LEGEND_WITHIN: dict[str, Any] = {"fontsize": "x-small", "framealpha": 0.7, "borderaxespad": 0.2}
@@ -110,7 +110,7 @@ def _table(found: Validation, ax: Axes) -> None:
     numbers = {name: getattr(found, name) for column in COLUMNS for name in column if hasattr(found, name)}
     numbers["S:p"] = found.pvalues.get("spiegelhalter_z", math.nan)
     style: dict[str, Any] = {"transform": ax.transAxes, "fontsize": 8.5, "va": "top"}
-    for column, (left, right) in zip(COLUMNS, SPOTS, strict=True):
+    for column, (left, right) in zip(COLUMNS, PLACES, strict=True):
         for line, (name, title) in enumerate(column.items()):
             height = FIRST - ROW_HEIGHT * line
             ax.text(left, height, title, color=".35", **style)

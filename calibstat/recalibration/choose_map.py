@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CHOICE_SCORES = ("brier", "log_loss")
-ONE_SIDED_Z = 1.96  # standard errors within which a difference may be noise
-NAMED_MAPS = 3  # runners-up in the printed words
+NOISE_ERRORS = 1.96  # standard errors within which a difference may be noise
+RUNNERS_UP = 3  # runners-up in the printed words
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class MapChoice(Result):
         )
         others = [j for j in range(len(self.names)) if j != own]
         if others:
-            text += f" Then come {', '.join(self._described(j) for j in others[:NAMED_MAPS])}."
+            text += f" Then come {', '.join(self._described(j) for j in others[:RUNNERS_UP])}."
             noise = sum(self.within_noise[j] for j in others)
             text += (
                 f" From {noise} of the {len(others)} others it differs by no more than noise (1.96 standard errors, "
@@ -264,7 +264,7 @@ def _chosen(
         mean=read_only(mean[order]),
         difference=read_only(difference),
         standard_error=read_only(error),
-        within_noise=tuple((np.abs(difference) <= ONE_SIDED_Z * error).tolist()),
+        within_noise=tuple((np.abs(difference) <= NOISE_ERRORS * error).tolist()),
         left_out=left_out,
         score=score,
         one_standard_error=one_standard_error,

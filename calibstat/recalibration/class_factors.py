@@ -6,7 +6,7 @@ import numpy as np
 
 STILL = 1e-10  # a step of a logarithm below which the next one would be rounding
 LARGEST_LAST = 1e-3  # step of a logarithm that a search may end with, if it has a maximum
-MOST_NEWTON_STEPS = 25  # where the best factor is 0 each step divides it by e: no digits are lost yet
+MOST_STEPS = 25  # where the best factor is 0 each step divides it by e: no digits are lost yet
 FLAT = 1e-14  # of the largest curvature, below which there is none
 SMALLEST_CHANGE = 1e-12  # of a share, by a step of the EM algorithm that is the last
 MOST_LOST = 0.9  # of a share by one step of Newton's method
@@ -43,7 +43,7 @@ def likeliest_factors(prob: np.ndarray, share: np.ndarray, weight: np.ndarray) -
 
     log_factor, step = np.zeros(share.size), np.full(share.size, np.inf)
     loss, total = at(log_factor)
-    for _ in range(MOST_NEWTON_STEPS):
+    for _ in range(MOST_STEPS):
         if np.abs(step).max() <= STILL:
             break
         with np.errstate(all="ignore"):  # of factors that grow without an end

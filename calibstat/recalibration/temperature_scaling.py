@@ -17,7 +17,7 @@ from calibstat.recalibration.least_log_loss import best_temperature
 from calibstat.recalibration.recalibrator import Recalibrator, check_possible, counted
 
 HOTTEST = 100.0  # temperatures are searched from 1 / HOTTEST to HOTTEST
-HEATS = 201  # temperatures at which an objective that need not be smooth is tried; an odd number, so that 1 is one
+TRIALS = 201  # temperatures at which an objective that need not be smooth is tried; an odd number, so that 1 is one
 AHEAD = 9  # steps of the grid, a factor 1.5, without a smaller value: then a valley has ended
 SEARCHES = ("local", "global")
 GOLDEN_STEPS = 24  # each makes the interval .618 of what it was: log temperature is then known to 1e-6
@@ -170,7 +170,7 @@ def _least(objective: Callable[[float], float], search: str) -> float:
     def best() -> float:
         return min(tried, key=lambda log_t: (tried[log_t], abs(log_t)))
 
-    half = HEATS // 2
+    half = TRIALS // 2
     step = math.log(HOTTEST) / half
     patience = AHEAD if search == "local" else half
     value(0.0)

@@ -10,7 +10,7 @@ from calibstat.recalibration.many_weights import likeliest_weights
 from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, counted, finite_logs
 from calibstat.recalibration.softmax_regression import MOST_CURVED, likeliest
 
-FACTOR = 10.0  # with many classes the search starts at one weight for all, from 1 / FACTOR to FACTOR
+WIDEST_FACTOR = 10.0  # with many classes the search starts at one weight for all, from its inverse to it
 
 
 class VectorScaling(Recalibrator):
@@ -65,7 +65,7 @@ class VectorScaling(Recalibrator):
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         logs, times = finite_logs(prob, self.clip, self), counted(weight, label.size)
         if 2 * prob.shape[1] > MOST_CURVED:
-            slope = 1 / best_temperature(clipped(prob, self.clip), label, FACTOR, times)
+            slope = 1 / best_temperature(clipped(prob, self.clip), label, WIDEST_FACTOR, times)
             coefficients, still = likeliest_weights(logs, label, slope, times)
         else:
             features = np.stack((logs, np.ones(logs.shape)), axis=2)

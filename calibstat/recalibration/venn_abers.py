@@ -13,7 +13,7 @@ from calibstat.data.sample import Sample
 from calibstat.recalibration.one_against_rest import columns_of, rows_of
 from calibstat.recalibration.recalibrator import Recalibrator
 
-NO_DIFFERENCE = 2.0**-40  # weight of a new row, as a share of the lightest prediction, that changes no level by more
+NO_CHANGE = 2.0**-40  # weight of a new row, as a share of the lightest prediction, that changes no level by more
 
 
 class VennAbers(Recalibrator):
@@ -115,7 +115,7 @@ def _if_event(count: np.ndarray, positives: np.ndarray, new: float) -> np.ndarra
 
     Running sums of far heavier rows would be the same to the last digit with it and without.
     """
-    if new < NO_DIFFERENCE * count.min():
+    if new < NO_CHANGE * count.min():
         return recalibrated(np.arange(count.size, dtype=np.float64), count, positives)
     return _with_event(count, positives, new)
 

@@ -30,7 +30,7 @@ from calibstat.reporting.report_measures import beside
 from calibstat.resampling import key_of, repeated_folds
 from calibstat.result import Result
 
-FOLDS, RERUNS = 5, 3
+FOLDS, REPEATS = 5, 3
 FOLDS_NOTE = (
     "Folds were dealt {repeats} times. After it the error is of the {folds} maps, one of them drawn at random for each "
     "new row, and the high end is the {method}. The interval of the change has the variance within folds and, for the "
@@ -115,9 +115,9 @@ def _by_folds(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _Before
     """Recalibrate by folds dealt several times; of one event, of which intervals with folds are studied."""
     given, names = data.predictions, np.array(data.predictions.names, dtype=object)
     rows: dict[str, Any] = {"labels": [*given.names], "cluster": design_of(data).unit}
-    fold = repeated_folds(key, given.label, FOLDS, RERUNS, rows["cluster"])
+    fold = repeated_folds(key, given.label, FOLDS, REPEATS, rows["cluster"])
     after = np.column_stack([held_out_predictions(given, column, recalibrator)[:, 1] for column in fold.T])
-    before = np.repeat(given.prob[:, 1:], RERUNS, axis=1)
+    before = np.repeat(given.prob[:, 1:], REPEATS, axis=1)
     models = Models(names[given.label], {"before": before, "after": after}, folds=fold, **rows)
     judged_by = {"method": recalibrator.interval_method}
     return _BeforeAndAfter(models, Data(names[given.label], after[:, 0], **rows), judged_by)
@@ -159,7 +159,7 @@ def cross_fitted(
     return CrossFitted(
         recalibrator=repr(recalibrator),
         folds=FOLDS,
-        repeats=RERUNS if both.judged_by else 1,
+        repeats=REPEATS if both.judged_by else 1,
         before=error_before,
         after=error,
         brier=compare(both.models.through(score["lens"]), **beside(score), **settings),

@@ -53,7 +53,7 @@ from calibstat.resampling import key_of
 from calibstat.resampling.rng import Rng
 
 ONE_MODEL = "model"  # its name, if it has none
-EXTREMES = 20  # resamples at least as extreme, after which the test of a class stops, if it is detail
+ENOUGH_EXTREME = 20  # resamples at least as extreme, after which the test of a class stops, if it is detail
 PANELS = 16  # classes that one picture shows; of more, bands are those that need no drawing
 WRITTEN = {"judge": "calibstat.Judge(answers)"}  # words about rows that are more than a name in the call
 F = TypeVar("F", bound=Callable[..., Report])
@@ -311,7 +311,7 @@ class _Asked:
         band = "consistency" if self.n_classes <= PANELS else "confidence"
         rows = rows.as_independent()
         if test.classes is None:
-            test = calibration_test(rows, stop_after=EXTREMES, **self.draws)
+            test = calibration_test(rows, stop_after=ENOUGH_EXTREME, **self.draws)
         return ClassesReport(test, reliability(rows, band=band, interval=self.alone.unit is None, **self.draws))
 
     def comparisons(self) -> dict[str, Comparison]:

@@ -25,7 +25,7 @@ from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
 OUTCOME_BIT = np.uint64(62)  # bit of the outcome in a packed row, above the prediction in multiples of 2**-50
 VALUE_BITS = np.uint64(2**62 - 1)
-COUNT_BITS = 9  # leading bits of a word that index the table of starting points in a cumulative distribution
+GUIDE_BITS = 9  # leading bits of a word that index the table of starting points in a cumulative distribution
 WORTH_A_THREAD = 1e7  # multiplications; fewer take less time than starting a thread
 LARGEST_TABLE = 2**24  # sums in all cells of all resamples; beyond it resamples are reduced one at a time
 ROWS_OF_A_CELL = 10  # rows whose outcomes are drawn in the time of one inversion
@@ -143,7 +143,7 @@ def _from_distributions(source: CellSums, scheme: Labels, draws: Draws, stream: 
     start = first_states(draws.key, stream, 0, draws.n)
 
     def pieces(first: int, last: int) -> None:
-        guide = np.empty(2**COUNT_BITS, np.int64)
+        guide = np.empty(2**GUIDE_BITS, np.int64)
         for piece in known[first:last]:
             cdfs = np.empty(piece[-1].size)
             _cells_from_distributions(start, *piece, cdfs, guide, float(sample.n), value_b, residual_b)
@@ -219,7 +219,7 @@ def _cells_from_distributions(
         for replicate in range(start.size):
             w = word(start[replicate], b)
             u = (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53 * total
-            k = guide[w >> np.uint64(64 - COUNT_BITS)]
+            k = guide[w >> np.uint64(64 - GUIDE_BITS)]
             while cdf[k] < u:
                 k += 1
             residual_b[b, replicate] = (least_b[i] + k) / n - value_b[b]

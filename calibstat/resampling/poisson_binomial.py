@@ -9,7 +9,7 @@ import numpy as np
 from calibstat.compiled import jit, short_calls
 
 NO_MASS = 1e-24  # probability dropped at each end in each step; in total less than 2**-53 for 1e6 rows
-LARGE_MEAN = 100.0  # standard deviations of the positives, from which a Fourier transform may be worth while
+LARGE_SPREAD = 100.0  # standard deviations of the positives, from which a Fourier transform may be worth while
 FOURIER_STEP = 30.0  # steps of the convolution that take the time of one of the transform
 
 
@@ -88,7 +88,7 @@ def pmf_of_many_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np
     deviation = np.sqrt(count * value * (1 - value))
     direct = np.minimum(count, 20 * deviation + 1).sum()  # steps of each number of positives
     spread = float(np.sqrt((deviation**2).sum()))
-    if spread < LARGE_MEAN or direct < FOURIER_STEP * value.size:
+    if spread < LARGE_SPREAD or direct < FOURIER_STEP * value.size:
         return pmf_of_positives(value, count)
     mean = float(count @ value)
     low = max(int(np.floor(mean - 10 * spread)), 0)

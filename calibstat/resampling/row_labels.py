@@ -16,7 +16,7 @@ from calibstat.resampling.sources import OfLabels
 from calibstat.resampling.streams import GOLDEN, first_states, mix, words
 from calibstat.resampling.threads import chunks, in_threads
 
-HELD_LABELS = 2**21  # sums in cells of a block of resamples
+HELD_SUMS = 2**21  # sums in cells of a block of resamples
 
 
 def sums_of_row_labels(
@@ -101,7 +101,7 @@ def sums_of_signs(
 
 def in_blocks_of_streams(statistic: Callable[[np.ndarray], Any], cells: int, draws: Draws, stream: int) -> np.ndarray:
     """Return the statistic of the streams of all resamples, as many at a time as there is room for their sums."""
-    block = max(min(BLOCK, HELD_LABELS // cells), 1)
+    block = max(min(BLOCK, HELD_SUMS // cells), 1)
 
     def replicates(first: int, last: int) -> np.ndarray:
         starts = (first_states(draws.key, stream, r, min(r + block, last)) for r in range(first, last, block))

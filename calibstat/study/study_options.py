@@ -9,7 +9,7 @@ from typing import Any
 
 from calibstat.data.checks import short
 
-TYPES: Mapping[type, str] = {bool: "true or false", int: "a whole number", str: "text", tuple: "names with commas"}
+TYPE_WORDS: Mapping[type, str] = {bool: "true or false", int: "a whole number", str: "text", tuple: "names with commas"}
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Option:
     least: int = 1
 
     def __post_init__(self) -> None:
-        if type(self.default) not in TYPES:
-            expected = ", ".join(kind.__name__ for kind in TYPES)
+        if type(self.default) not in TYPE_WORDS:
+            expected = ", ".join(kind.__name__ for kind in TYPE_WORDS)
             raise ValueError(f"expected the default of an option to be of type {expected}, found {short(self.default)}")
 
     @property
@@ -44,7 +44,7 @@ class Option:
         kind = type(self.default)
         least = f" of at least {self.least}" if kind is int else ""
         among = f", {'any' if kind is tuple else 'one'} of {', '.join(self.among)}" if self.among else ""
-        return f"{TYPES[kind]}{least}{among}"
+        return f"{TYPE_WORDS[kind]}{least}{among}"
 
     def value(self, name: str, given: object) -> Any:
         """Return a value that was set, which may be text from a command line; a ValueError names what was expected."""

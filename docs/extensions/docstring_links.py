@@ -23,7 +23,7 @@ class Named(XRefRole):
 
 
 def plain_code(app: Any, env: Any, node: Any, contnode: Any) -> Any:
-    """Show what is not the name of anything documented as code; pages of modules name those of the package too."""
+    """Set names that have no page as code, not as links. Pages of a module may name what stands in the package."""
     if not node.get("or_code"):
         return None
     names, page = env.get_domain("py"), node.get("refdoc")

@@ -9,7 +9,13 @@ from row_strategies import rows, weighted_rows
 import calibstat as cs
 from calibstat.bounds import decision_norm
 from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs, bound_of_units
-from calibstat.bounds.decision_norm import PAIRED, DecisionNorm, cells_of_outcomes, summary_by_outcome, sums_by_outcome
+from calibstat.bounds.decision_norm import (
+    ALL_PAIRS,
+    DecisionNorm,
+    cells_of_outcomes,
+    summary_by_outcome,
+    sums_by_outcome,
+)
 from calibstat.data.weighted_sample import weighted_sample
 from calibstat.resampling import Draws, Pairs, Stream, draw
 
@@ -78,7 +84,7 @@ def test_clusters_are_looked_at_one_by_one_where_they_are_few(most, bound, monke
     assert interval.high(0.025) == bound(np.unique(p), table.moments, tail_bound) / 60
 
 
-@pytest.mark.parametrize(("predictions", "bound"), [(PAIRED, bound_of_pairs), (PAIRED + 1, bound_by_slopes)])
+@pytest.mark.parametrize(("predictions", "bound"), [(ALL_PAIRS, bound_of_pairs), (ALL_PAIRS + 1, bound_by_slopes)])
 def test_pairs_of_ends_are_looked_at_where_they_are_few(predictions, bound):
     value = (np.arange(predictions) + 0.5) / predictions
     sample = cs.Sample.from_counts(value, np.ones(predictions), np.arange(predictions) % 2)

@@ -80,7 +80,8 @@ def test_each_class_at_its_distinct_predictions(measure, sums, weight):
         expected = []
         for k in range(3):
             expected.append(sums(k, np.unique(TIED.prob[:, k]), rows, label, each[rows]) / each[rows].sum())
-            assert interval.sums(k, rows, label) == pytest.approx(expected[k], abs=1e-12)
+            known = interval.sums(k, rows, label, None if weight is None else weight[rows])
+            assert known == pytest.approx(expected[k], abs=1e-12)
         assert found[r] == pytest.approx(interval.directional(expected), abs=1e-12)
 
 

@@ -7,7 +7,7 @@ from unit_examples import ROWS, UNITS, entries, matrix, own_cells, shared_cells
 
 import calibstat as cs
 from calibstat.bounds import unit_sums
-from calibstat.bounds.unit_sums import TOP_SHARE, ClassSums
+from calibstat.bounds.unit_sums import LARGEST_ROW, ClassSums
 
 SPARE = 1e-12
 
@@ -69,7 +69,7 @@ def test_rows_of_classes_by_loops(make, dtype):
     assert absolute == pytest.approx(np.abs(weighted).sum(axis=1), abs=SPARE)
     assert used.tolist() == weighted.any(axis=0).tolist()
     assert sums.absolute() == pytest.approx(np.abs(x).sum(axis=1), abs=1e-12 if dtype == np.float64 else 1e-6)
-    assert sums.absolute().max() <= TOP_SHARE
+    assert sums.absolute().max() <= LARGEST_ROW
 
 
 def test_products_of_classes_in_the_same_cell():

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 import calibstat as cs
-from calibstat.inference.gce_family import BY_NAME
+from calibstat.inference.gce_family import PAPERS
 from calibstat.measures.gce import GCE
 
 
@@ -28,7 +28,7 @@ SWITCHES = [
 
 def named(name, *data, **options):
     """A member of the family by its name."""
-    return cs.estimate(*data, measure="gce", **(BY_NAME[name] | options))
+    return cs.estimate(*data, measure="gce", **(PAPERS[name] | options))
 
 
 def many(n, classes, seed=0, dtype=np.float64):

@@ -8,7 +8,7 @@ from gce_examples import SWITCHES, gce, many, named
 
 import calibstat as cs
 from calibstat.data.predictions import Predictions
-from calibstat.inference.gce_family import BY_NAME, PLAIN, gce_family
+from calibstat.inference.gce_family import PAPERS, PLAIN, gce_family
 
 
 @pytest.mark.parametrize("threshold", [0.01, 0.2])
@@ -45,8 +45,8 @@ def test_named_members():
         "TACE": 26,
     }
     assert len({family[name] for name in family.name if name}) == 6
-    assert set(BY_NAME) == set(filter(None, family.name))
-    for name in BY_NAME:
+    assert set(PAPERS) == set(filter(None, family.name))
+    for name in PAPERS:
         assert named(name, label, prob, n_bins=6) == family[name]
     least = gce(prob, label, binning="adaptive", threshold=0.2)
     assert named("TACE", label, prob, threshold=0.2) == least == gce_family(label, prob, threshold=0.2)["TACE"]

@@ -12,7 +12,7 @@ from posed_problem import pose
 from row_strategies import rows
 
 import calibstat as cs
-from calibstat.inference.honest_ends import ABOVE, FIRST, HonestEnds
+from calibstat.inference.honest_ends import FEW_ABOVE, FIRST, HonestEnds
 from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.problems.problem import Problem
 from calibstat.resampling import Draws
@@ -106,7 +106,7 @@ def test_for_any_rows(data, asked):
     except ValueError:  # too few rows for the measure
         return
     null = cs.calibration_test(y, p, **asked, n_resamples=29, rng=1).null_distribution
-    if np.count_nonzero(null[:FIRST] > found.high) > ABOVE:
+    if np.count_nonzero(null[:FIRST] > found.high) > FEW_ABOVE:
         assert found.high >= np.median(null)
     assert found.if_calibrated is None or found.if_calibrated == np.median(null)
 

@@ -10,7 +10,7 @@ from oracles import bin_number
 from row_strategies import rows, weighted_rows
 
 import calibstat as cs
-from calibstat.inference.gce_family import BY_NAME
+from calibstat.inference.gce_family import PAPERS
 from calibstat.measures.bins import MANY_BINS, bin_cells, number_of_bins
 from calibstat.recalibration import HistogramBinning
 
@@ -300,7 +300,7 @@ ASKED = {
         name: partial(
             lambda options, n_bins: cs.estimate(LABEL, PROB, measure="gce", n_bins=n_bins, **options), options
         )
-        for name, options in BY_NAME.items()
+        for name, options in PAPERS.items()
     },
     "family": lambda n_bins: cs.gce_family(LABEL, PROB, n_bins=n_bins),
     "truth": lambda n_bins: cs.generators.temperature(2).truth("ece", n_bins=n_bins),

@@ -8,7 +8,7 @@ from hypothesis import given
 from row_strategies import rows
 
 import calibstat as cs
-from calibstat.measures.smooth_ece import FIXED, LEAST_WIDTH, cosines, integral
+from calibstat.measures.smooth_ece import LEAST_WIDTH, NEAR_POINT, cosines, integral
 
 POINTS = 10_000  # of the quadrature, 1e-4 apart
 
@@ -87,7 +87,7 @@ def test_its_own_bandwidth_is_where_the_quadrature_equals_it(data):
     detail = cs.detail(y, p, measure="smooth_ece")
     assert detail["bandwidth"] >= LEAST_WIDTH
     if detail.estimate > LEAST_WIDTH:
-        assert detail.estimate == pytest.approx(detail["bandwidth"], abs=FIXED)
+        assert detail.estimate == pytest.approx(detail["bandwidth"], abs=NEAR_POINT)
     assert detail.estimate == pytest.approx(quadrature(y, p, detail["bandwidth"]), abs=1e-6)
 
 
@@ -140,7 +140,7 @@ def test_the_authors_package_away_from_the_ends(scale):
 def test_the_bandwidth_is_the_value_or_the_narrowest(data):
     detail = cs.detail(*data, measure="smooth_ece")
     narrowest = detail["bandwidth"] == LEAST_WIDTH and detail.estimate <= LEAST_WIDTH
-    assert narrowest or detail.estimate == pytest.approx(detail["bandwidth"], abs=FIXED)
+    assert narrowest or detail.estimate == pytest.approx(detail["bandwidth"], abs=NEAR_POINT)
 
 
 @given(rows())

@@ -38,7 +38,7 @@ def close_figures():
 
 
 def marks(found):
-    wide = found.pivot(index="measure", columns="property", values="holds")[list(distances.FAR_LIMITS)]
+    wide = found.pivot(index="measure", columns="property", values="holds")[list(distances.LIMITS)]
     return {name: "".join("ny"[bool(holds)] for holds in line) for name, line in zip(wide.index, wide.to_numpy())}  # noqa: B905
 
 

@@ -9,7 +9,7 @@ from matplotlib.quiver import Quiver
 import calibstat as cs
 from calibstat.papers import six_points
 
-MEASURES, PartedPoints = six_points.SEEN_BY, six_points.PartedPoints
+MEASURES, PartedPoints = six_points.LENSED, six_points.PartedPoints
 CHANCES = {  # Vaicenavicius et al. 2019, table 1
     (0.1, 0.3, 0.6): (0.2, 0.2, 0.6),
     (0.1, 0.6, 0.3): (0.0, 0.7, 0.3),

@@ -106,7 +106,7 @@ def test_differences_are_paired_and_have_intervals_where_they_are_known(save):
             expected = measure["some", model, name] - measure["some", BEFORE, name]
             assert difference["some", model, name] == pytest.approx(expected, abs=1e-12)
             keeps_classes = model in ("temperature", REPLACED)
-            known = name in tables.ORDERED or (name == "accuracy" and not keeps_classes)
+            known = name in tables.DIFFERED or (name == "accuracy" and not keeps_classes)
             assert (low["some", model, name] <= expected <= high["some", model, name]) == known
     assert set(table.loc[table["question"] == "difference", "against"]) == {BEFORE}
     assert difference["some", "isotonic", "log_loss"] == np.inf
@@ -295,9 +295,9 @@ def test_what_has_no_interval_has_its_difference_and_the_reason(monkeypatch):
     monkeypatch.setattr(tables, "differences", refuse)
     found = list(tables.paired(y, models, values, asked(), 1))
     refused = {row["measure"]: row["reason"] for row in found if row["question"] == "left out"}
-    assert refused == {f"intervals of differences of {name}": "expected more rows" for name in tables.ORDERED}
+    assert refused == {f"intervals of differences of {name}": "expected more rows" for name in tables.DIFFERED}
     differences = {row["measure"]: row["value"] for row in found if row["question"] == "difference"}
-    assert {differences[name] for name in tables.ORDERED} == {0.25}
+    assert {differences[name] for name in tables.DIFFERED} == {0.25}
     assert list(tables.in_accuracy(y, {BEFORE: p}, BEFORE, 19, 1)) == []
 
 

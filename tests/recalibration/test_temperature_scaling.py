@@ -15,7 +15,7 @@ import calibstat as cs
 from calibstat.recalibration import (
     TemperatureScaling,
 )
-from calibstat.recalibration.temperature_scaling import HEATS, HOTTEST, scaled
+from calibstat.recalibration.temperature_scaling import HOTTEST, TRIALS, scaled
 
 
 @pytest.mark.parametrize("objective", ["log_loss", "ece", "brier", "ks", "smooth_ce"])
@@ -156,8 +156,8 @@ def test_the_global_search_is_the_smallest_on_the_whole_grid(options):
     def error(log_t):
         return cs.estimate(OUTCOME, scaled(CONFIDENT, math.exp(log_t)), measure="gce", **options)
 
-    step = math.log(HOTTEST) / (HEATS // 2)
-    tried = {i * step: error(i * step) for i in range(-(HEATS // 2), HEATS // 2 + 1)}
+    step = math.log(HOTTEST) / (TRIALS // 2)
+    tried = {i * step: error(i * step) for i in range(-(TRIALS // 2), TRIALS // 2 + 1)}
     recalibrator = fitted_by("global", options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -9,7 +9,7 @@ from quick_report import quick_report
 
 import calibstat as cs
 from calibstat.recalibration import HistogramBinning, IsotonicRegression, PlattScaling, TemperatureScaling
-from calibstat.reporting.cross_fitted import FOLDS, RERUNS, default_recalibrator, held_out_predictions
+from calibstat.reporting.cross_fitted import FOLDS, REPEATS, default_recalibrator, held_out_predictions
 from calibstat.resampling import folds, key_of, repeated_folds
 
 Y, P = cs.generators.temperature(2).sample(200, rng=1)
@@ -69,7 +69,7 @@ def misses(recalibrator, n, n_datasets, measure="ece", as_if_fresh=False):
     above = outside = 0
     for seed in range(n_datasets):
         y, p = POPULATION.sample(n, rng=seed)
-        fold = repeated_folds(key_of(seed), y, FOLDS, RERUNS)
+        fold = repeated_folds(key_of(seed), y, FOLDS, REPEATS)
         rows = cs.Predictions.from_rows(y, p)
         after = np.column_stack([held_out_predictions(rows, column, recalibrator)[:, 1] for column in fold.T])
         maps = [[type(recalibrator)().fit(p[column != k], y[column != k]) for k in range(FOLDS)] for column in fold.T]
@@ -77,7 +77,7 @@ def misses(recalibrator, n, n_datasets, measure="ece", as_if_fresh=False):
         found = cs.confidence_interval(y, after[:, 0] if as_if_fresh else after, measure=measure, rng=seed, **folds)
         maps = maps[:1] if as_if_fresh else maps
         above += np.mean([true_error(each, measure) for each in maps]) > found.high
-        models = {"before": np.repeat(p[:, None], RERUNS, axis=1), "after": after}
+        models = {"before": np.repeat(p[:, None], REPEATS, axis=1), "after": after}
         change = cs.compare(y, models, measure="brier", folds=fold, rng=seed)
         outside += not change.low[0] <= -np.mean([true_change(each) for each in maps]) <= change.high[0]
     return above, outside
@@ -191,11 +191,11 @@ def test_the_high_end_is_for_the_kind_of_map(recalibrator, method):
 
 def test_the_numbers_are_of_the_verbs_with_these_folds():
     found = quick_report(Y, P, recalibrate=IsotonicRegression(), rng=4).models["model"].recalibrated
-    fold = repeated_folds(key_of(4), Y, FOLDS, RERUNS)
+    fold = repeated_folds(key_of(4), Y, FOLDS, REPEATS)
     after = np.column_stack([held_out_predictions(DATA, column, IsotonicRegression())[:, 1] for column in fold.T])
     expected = cs.confidence_interval(Y, after, measure="ece", folds=fold, method="mirror", rng=4)
     assert found.after.to_dict() == expected.to_dict()
-    models = {"before": np.repeat(P[:, None], RERUNS, axis=1), "after": after}
+    models = {"before": np.repeat(P[:, None], REPEATS, axis=1), "after": after}
     change = cs.compare(Y, models, measure="brier", folds=fold, rng=4)
     assert found.brier.to_dict() == change.to_dict()
 

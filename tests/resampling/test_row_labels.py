@@ -95,7 +95,7 @@ def test_many_cells_are_held_a_few_resamples_at_a_time(most, monkeypatch):
     """The same numbers, two resamples at a time or, where not even one has room, one."""
     unit = np.array([0, 0, 1, 1, 2])
     expected = drawn(unit, 100)
-    monkeypatch.setattr(row_labels, "HELD_LABELS", most)
+    monkeypatch.setattr(row_labels, "HELD_SUMS", most)
     assert np.array_equal(drawn(unit, 100), expected)
 
 

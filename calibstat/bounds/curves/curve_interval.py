@@ -18,9 +18,9 @@ from calibstat.bounds.intervals import Interval
 from calibstat.data.sample import Sample
 from calibstat.resampling import Draws
 
-COARSE_GRID, FINE_GRID = "coarse", "fine"
+COARSE_SEARCH, FINE_SEARCH = "coarse", "fine"
 # levels of a curve per standard error of the rate of a run, at least and at most so many: to search, and to state
-SEARCHED = {COARSE_GRID: (4.0, 24, 130), FINE_GRID: (8.0, 48, 400)}
+SEARCH_LEVELS = {COARSE_SEARCH: (4.0, 24, 130), FINE_SEARCH: (8.0, 48, 400)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class CurveBound:
     def _cells(self) -> dict[str, Cells]:
         """The programme on both grids."""
         rows = float(np.median(self.runs.rows))
-        grids = {name: Grid.of(rows, *levels) for name, levels in SEARCHED.items()}
+        grids = {name: Grid.of(rows, *levels) for name, levels in SEARCH_LEVELS.items()}
         return {name: self.shape.cells(self.runs, self.power, grid) for name, grid in grids.items()}
 
     def _largest(self, levels: str, theta: float, eta: float) -> float:
@@ -89,8 +89,8 @@ class CurveBound:
         variance = self.runs.rows * self.runs.mean * (1 - self.runs.mean)
         deviation = math.sqrt(max(float(variance.mean()), 1e-3))
         unit = deviation if self.power == 1 else max(float((self.runs.mean * (1 - self.runs.mean)).mean()), 1e-4)
-        rates = least(bound(COARSE_GRID), unit, self.sample.n)
-        found = min(bound(FINE_GRID)(*rates), 1.0)
+        rates = least(bound(COARSE_SEARCH), unit, self.sample.n)
+        found = min(bound(FINE_SEARCH)(*rates), 1.0)
         return found ** (1 / self.power)
 
 

@@ -20,8 +20,8 @@ from calibstat.compiled import jit
 
 LARGEST_POINT = 0.4689  # above sup sqrt(x) exp(-x) I_0(x) = .46882: a sum of sd s has no point above this / s
 TANGENT = 0.04  # of log (E + K Q): taken where E is larger by this factor, as a logarithm
-WIDE_ERRORS = 20.0  # standard errors
-SCALES = 0.85 ** np.arange(24)
+SPAN = 20.0  # standard errors
+WIDEST = 0.85 ** np.arange(24)
 LOWEST_LOG = -500.0  # logarithm of an expectation below which its bound by Jensen's inequality is as good
 CLOSE = 1e-9  # to that bound: it is as good from here outwards
 
@@ -156,8 +156,8 @@ def hidden_noise(n: float, p: float, theta: float, power: int, grid: Grid) -> Hi
     raised = log + TANGENT - 1 + math.exp(-TANGENT)  # of the tangent of the logarithm at exp(TANGENT) times E
     by_log = cap > raised
     most = max(-float(log[at]), 0.0)
-    span = WIDE_ERRORS * math.sqrt(max(p * (1 - p), 1 / n) / n)
-    for widest in SCALES[span >= SCALES] if span > SCALES[-1] else SCALES[-1:]:
+    span = SPAN * math.sqrt(max(p * (1 - p), 1 / n) / n)
+    for widest in WIDEST[span >= WIDEST] if span > WIDEST[-1] else WIDEST[-1:]:
         kappa = np.zeros(node.size)
         np.divide(_unequal(n, node, theta, power, widest), np.exp(log + TANGENT), out=kappa, where=by_log)
         if kappa[at] * n * widest**2 / 4 <= most:

@@ -13,7 +13,7 @@ from typing import IO, Any
 from calibstat.cli.file_checks import check_text
 from calibstat.data.checks import short
 
-CSV, JSON_LINES = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson")
+CSV_FILES, JSON_FILES = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson")
 ARRAY = ".json"  # an array of objects, or lines after all
 COMPRESSED = ".gz"
 UTF8 = "utf-8-sig"  # which reads UTF-8 with and without a byte order mark

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from glob import glob, has_magic
 from pathlib import Path
 
-from calibstat.cli.formats.text_files import CSV, JSON_LINES, PIECE, kind_of, opened
+from calibstat.cli.formats.text_files import CSV_FILES, JSON_FILES, PIECE, kind_of, opened
 from calibstat.data.checks import cut, quoted
 from calibstat.digits import settled
 
-TABLES = (*CSV, *JSON_LINES, ".parquet")
+TABLES = (*CSV_FILES, *JSON_FILES, ".parquet")
 BYTES = 8  # of a number
 SHARE = 1 / 16  # of the memory of this machine that the rows of a command may take
-OF_PARTS = (
+PARTS_HELP = (
     "test, interval, equivalence, compare by the default measure or brier, audit, report without groups, and monitor "
     "of one model read any number of rows of columns of numbers; for all else give a random part of the rows, or one "
     "site or month after the other"
@@ -107,7 +107,7 @@ def check_memory(parts: Sequence[Path], columns: int) -> None:
     if there and needed > SHARE * there:
         raise ValueError(
             f"this asks for all rows at once, of which there are about {rows:,}; their {columns} columns take "
-            f"{settled(needed / 1e9):.1f} GB, more than a sixteenth of the memory of this machine; {OF_PARTS}"
+            f"{settled(needed / 1e9):.1f} GB, more than a sixteenth of the memory of this machine; {PARTS_HELP}"
         )
 
 

@@ -23,7 +23,7 @@ from calibstat.resampling.poisson_binomial import NO_MASS, convolve
 from calibstat.resampling.threads import announced_pieces, chunks
 from calibstat.result import read_only
 
-GROUPS_TOGETHER = 32  # neighbouring rows that share an amount; of few rows about as many as there are strata
+ROWS_OF_AN_AMOUNT = 32  # neighbouring rows that share an amount; of few rows about as many as there are strata
 ALIKE = 0.05  # log-odds, up to which rows of a stratum that differ in them have equal ones
 WIDE = 64  # numbers of rows, up to which neighbouring strata are joined: a few sums are quicker than many
 LEAST_TOLD = 1e-20  # the smallest p-value that is told from smaller ones
@@ -81,7 +81,7 @@ class Neighbours:
 
         A prediction with many rows is a stratum, and so are 0 and 1, which have no log-odds to share.
         """
-        start = _starts(value, count, min(math.ceil(math.sqrt(count.sum())), GROUPS_TOGETHER))
+        start = _starts(value, count, min(math.ceil(math.sqrt(count.sum())), ROWS_OF_AN_AMOUNT))
         logit = np.clip(value, LOGIT, 1 - LOGIT)
         logit = np.log(logit) - np.log1p(-logit)
         size = np.diff(start)
@@ -273,7 +273,7 @@ def _of_strata(
         if rows == 0.0 or rest == 0.0 or ones == 0.0 or ones == rows + rest:
             fixed += min(rows, ones)
             continue
-        if rows + rest >= 2 * GROUPS_TOGETHER:  # strata of several predictions have fewer rows
+        if rows + rest >= 2 * ROWS_OF_AN_AMOUNT:  # strata of several predictions have fewer rows
             large[many, 0], large[many, 1], large[many, 2] = rows, rest, ones  # a tuple takes a second to compile
             many += 1
             continue

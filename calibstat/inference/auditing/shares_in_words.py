@@ -9,7 +9,7 @@ import numpy as np
 from calibstat.digits import settled
 
 ROUNDING = 1e-9  # of a number that is rounded up or down
-NO_SHARE = 1e-12  # a gap below it comes from rounding
+GAP_ROUNDING = 1e-12  # a gap below it comes from rounding
 SHARE_DIGITS = 4  # behind the point of a ratio
 
 
@@ -21,7 +21,7 @@ def rows_in_words(n: int | np.integer) -> str:
 def percent(share: float, gap: float) -> str:
     """Write a share as a percentage, to the first digit in which a gap shows, and one below 1 % to two digits."""
     share, gap = settled(share), settled(gap)
-    small = min(each for each in (gap, share / 10 if share < 0.01 else 1.0, 1.0) if each > NO_SHARE)
+    small = min(each for each in (gap, share / 10 if share < 0.01 else 1.0, 1.0) if each > GAP_ROUNDING)
     digits = min(max(-math.floor(math.log10(100 * small)), 0), 4)
     return f"{settled(100 * share):.{digits}f} %"
 
@@ -29,7 +29,7 @@ def percent(share: float, gap: float) -> str:
 def points(share: float, away: int) -> str:
     """Write a share in points of a percentage, to two digits, rounded down (-1) or up (1), with its sign."""
     exact = 100 * settled(share)
-    if abs(exact) <= NO_SHARE:
+    if abs(exact) <= GAP_ROUNDING:
         return "0"
     unit = 10.0 ** (math.floor(math.log10(abs(exact))) - 1)
     rounded = (math.ceil(exact / unit - ROUNDING) if away > 0 else math.floor(exact / unit + ROUNDING)) * unit

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 PRINTED = 5  # models
 HIGH = ".high"
-IN_BOUNDS = {"<=": "at most", "<": "below"}
+BOUND_WORDS = {"<=": "at most", "<": "below"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Choice(NotedResult):
     @property
     def answer(self) -> str:
         """The chosen model, or that none is shown to keep the conditions and which comes nearest."""
-        kept = " and ".join(f"{_measure(each)} {IN_BOUNDS[each.sign]} {each.number:g}" for each in self.conditions)
+        kept = " and ".join(f"{_measure(each)} {BOUND_WORDS[each.sign]} {each.number:g}" for each in self.conditions)
         many = len(self.names)
         if self.name is None:
             subject = "The model is not" if many == 1 else f"None of the {many} models is"
@@ -253,7 +253,7 @@ def conditions_of(subject_to: str | Sequence[str]) -> tuple[Condition, ...]:
     if not conditions:
         raise ValueError(f"{wanted}, found nothing")
     for condition in conditions:
-        if not (condition.field.endswith(HIGH) and condition.sign in IN_BOUNDS and math.isfinite(condition.number)):
+        if not (condition.field.endswith(HIGH) and condition.sign in BOUND_WORDS and math.isfinite(condition.number)):
             raise ValueError(f"{wanted}, found {short(str(condition))}: no other end can show that a condition is kept")
     return conditions
 

@@ -25,7 +25,7 @@ _LEAST_CLIMB = 1e-4  # the least share by which a step has to raise the bound
 class ResampledModel:
     """The interval of a model with its directional bootstrap, and `norm`, the measure of G* where no weights are known.
 
-    `resamples` holds those of the models on the same rows, of which this one is the `index`-th.
+    `resamples` are the resamples of all models on the same rows; `index` is the number of this model among them.
     """
 
     interval: ComparableInterval

@@ -10,7 +10,7 @@ import numpy as np
 from calibstat.data.clusters import clusters_in_words
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.designs.design import NO_STUDY, HowToTest
-from calibstat.inference.designs.independent import REPORT_EVENT, Independent
+from calibstat.inference.designs.independent import REPORT_NEEDS_A_LENS, Independent
 from calibstat.inference.honest_ends import NoInterval
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Posed, Problem
@@ -42,7 +42,7 @@ class Clustered(Independent):
         ),
         refuses={
             **Independent.sections.refuses,
-            "cluster": {"shape": "the error without bins is of independent rows", "lens": REPORT_EVENT},
+            "cluster": {"shape": "the error without bins is of independent rows", "lens": REPORT_NEEDS_A_LENS},
         },
     )
 

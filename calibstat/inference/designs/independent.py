@@ -32,7 +32,7 @@ from calibstat.result import read_only
 
 ONE_CLASS = Null("its probability alone", ("in every row", ", the class is observed with this probability"))
 HONEST = ("honest", "proven")
-REPORT_EVENT = "a report takes them with a lens that shows one event, such as 'top_label'"
+REPORT_NEEDS_A_LENS = "a report takes them with a lens that shows one event, such as 'top_label'"
 NO_CONDITION: Mapping[str, Any] = MappingProxyType(
     {"if_calibrated": None, "condition": "", "void": "", "high_of_calibrated": None}
 )
@@ -48,7 +48,7 @@ class Independent(Design):
                 "by": "an audit counts rows",
                 "recalibrate": "maps are compared by rows that count equally",
                 "shape": "the error without bins is of rows that count equally",
-                "lens": REPORT_EVENT,
+                "lens": REPORT_NEEDS_A_LENS,
             }
         }
     )

@@ -185,13 +185,13 @@ ALTERNATIVES: Mapping[str, Family] = MappingProxyType(
         )
     }
 )
-FAVOURITES = ("over_confidence", "shift_up")
+SHOWN_FAMILIES = ("over_confidence", "shift_up")
 
 
 def find_families(names: str | Sequence[str] | None, *, of_classes: bool) -> list[Family]:
     """Return the families of these names; by default over-confidence and, of a binary outcome, a shift upwards."""
     if names is None:
-        names = FAVOURITES[:1] if of_classes else FAVOURITES
+        names = SHOWN_FAMILIES[:1] if of_classes else SHOWN_FAMILIES
     names = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     for name in names:
         if not is_among(name, ALTERNATIVES):

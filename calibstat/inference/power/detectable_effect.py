@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DEFAULT_MEASURE = "omnibus"
-IN_PLAIN = {name: name.replace("_confidence", "-confidence").replace("_", " ") for name in ALTERNATIVES}  # "shift up"
+SPOKEN = {name: name.replace("_confidence", "-confidence").replace("_", " ") for name in ALTERNATIVES}  # "shift up"
 TIMES = 5  # as many draws under calibration as under each effect: the noise of the critical value is in every power
 ROOT = 3.3  # of the noncentrality at which tests of several directions have power .8 at level .05
 LEAST_LOGIT = 1e-6
@@ -88,7 +88,7 @@ class DetectableEffect(Result):
         seen = "" if self.lens == EVENT else f" of {self.lens.subject}"
         known = np.isfinite(self.effect)
         effects = [words for words, is_found in zip(self.words, known, strict=True) if is_found]
-        missed = [IN_PLAIN[name] for name, is_found in zip(self.family, known, strict=True) if not is_found]
+        missed = [SPOKEN[name] for name, is_found in zip(self.family, known, strict=True) if not is_found]
         how = f"with probability {level_text(self.power)} (test by {self.test}, level {level_text(self.level)})"
         best = f"the largest power seen was {settled(100 * self.largest_power[~known].max()):.2g} %" if missed else ""
         if not effects:

@@ -25,7 +25,7 @@ def independent_labels(table: TableOfEvents, of: OfTheta, draws: Draws) -> np.nd
 def shared_labels(table: TableOfEvents, part: np.ndarray, parts: int, of: OfTheta, draws: Draws) -> np.ndarray:
     """Return ``of(theta)`` of sums in parts, of labels that are as alike in a cluster as they can be.
 
-    `part` holds the part of each row, of one event after another.
+    `part` has the part of each row, from 0 to `parts` - 1; of several events all rows of the first come first.
     """
     return table.relabelled(part, parts, table.units, of, draws, Stream.SHARED)
 
@@ -111,5 +111,5 @@ def labels_in_spread(table: TableOfEvents, of: OfTheta, draws: Draws) -> np.ndar
 
 
 def _cells(table: TableOfEvents) -> np.ndarray:
-    """Return the cell of each row, of one event after another."""
+    """Return the cell of each row; of several events all rows of the first come first."""
     return np.concatenate([table.column(k)[0] for k in range(table.columns)])

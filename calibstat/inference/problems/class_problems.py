@@ -296,4 +296,4 @@ class ClassWiseProblem(ProblemOfClasses):
 
     def _events(self) -> Iterator[BinaryProblem]:
         """Return the problem of each class against the rest."""
-        return (BinaryProblem(self.measure, data) for data in self.view.events())
+        return (BinaryProblem(self.measure, view) for view in self.view.events())

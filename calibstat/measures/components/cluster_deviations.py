@@ -14,10 +14,10 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.measures.components.deviations import Deviations, Diagnostics
-from calibstat.measures.components.local_components import CELLS_AT_MOST, Scales
+from calibstat.measures.components.local_components import FINEST_CELLS, Scales
 from calibstat.measures.components.smooth_components import Components, products, standardised_sums
 
-NO_SQUARE = 1e-300  # a square to divide by where clusters add nothing
+LEAST_SQUARE = 1e-300  # a square to divide by where clusters add nothing
 RARE = 0.25  # an outcome that is less likely in a cluster: without it the squares of the cluster are far too small
 RARE_CLUSTERS = 10.0  # expected number of clusters with the rare outcome, below which it may well be seen in none
 
@@ -83,7 +83,7 @@ class ClusterDeviations:
         kinds = np.stack([scales.parts, scales.aligned], axis=1)
         layers = []
         for kind in np.unique(kinds, axis=0):
-            of_finest = np.full(CELLS_AT_MOST, -1)
+            of_finest = np.full(FINEST_CELLS, -1)
             for c in np.flatnonzero((kinds == kind).all(axis=1)):
                 of_finest[scales.begin[c] : scales.end[c]] = c
             layers.append(of_finest[scales.index])
@@ -101,7 +101,7 @@ class ClusterDeviations:
         """Return the squares of what clusters add to components and cells, from sums in parts; at least `expected`."""
         squares = np.zeros(self.expected.shape)
         _add_squares(total, *self._of_parts, np.empty(self.components.basis.shape[1]), squares)
-        return np.maximum(np.maximum(squares, self.expected).sum(axis=0), NO_SQUARE)
+        return np.maximum(np.maximum(squares, self.expected).sum(axis=0), LEAST_SQUARE)
 
     def statistic(self, residual: np.ndarray, squares: np.ndarray) -> np.ndarray:
         """Return the statistic of sums of residuals in cells, shape (B, m), with these squares of clusters."""

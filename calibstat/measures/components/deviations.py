@@ -18,7 +18,7 @@ SCATTERED, LOCAL = 1.0, 4.0  # what the two local parts lose, so that all three 
 COMPONENTS = ("smooth", "scattered", "local")
 LONGEST = 2**16  # terms of a sum that are in memory at once
 BLOCK = 64  # sets of labels that are looked at together, so that they stay in the cache
-STORED = 16  # fixed predictions whose diagnostics are kept, such as each of ten classes for its labels and its draws
+DIAGNOSED = 16  # fixed predictions whose diagnostics are kept, such as each of ten classes for its labels and its draws
 CERTAIN = 1e-300, 1e-15  # a mean of predictions that is so close to 0 is 0, and to 1 is 1
 
 
@@ -238,6 +238,6 @@ class Diagnostics:
         }
 
 
-@lru_cache(maxsize=STORED)
+@lru_cache(maxsize=DIAGNOSED)
 def _diagnostics(count: bytes, value: bytes) -> Diagnostics:
     return Diagnostics.at(np.frombuffer(count), np.frombuffer(value))

@@ -12,7 +12,7 @@ import numpy as np
 from calibstat.compiled import jit, without_numba
 from calibstat.in_order import RELATIVE, first_largest, is_larger
 
-CELLS_AT_MOST = 128  # cells at the finest scale
+FINEST_CELLS = 128  # cells at the finest scale
 SCANNED = 64  # cells at the finest scale at which single cells are looked at
 FEWEST = 4  # cells of a scale that is looked at however little information there is
 # square root of half a deviance from which the tail of the normal distribution is taken from its expansion
@@ -51,13 +51,13 @@ class Scales:
     def of(cls, time: np.ndarray, value: np.ndarray, count: np.ndarray) -> Scales:
         """Return the cells that hold rows, for cells of the data at these times, with predictions between 0 and 1."""
         information = float((count * value * (1 - value)).sum())
-        index = np.minimum((time * CELLS_AT_MOST).astype(np.int64), CELLS_AT_MOST - 1)
-        in_finest = [np.bincount(index, each, CELLS_AT_MOST) for each in (count, count * value, count * (1 - value))]
+        index = np.minimum((time * FINEST_CELLS).astype(np.int64), FINEST_CELLS - 1)
+        in_finest = [np.bincount(index, each, FINEST_CELLS) for each in (count, count * value, count * (1 - value))]
         scales = []
-        for parts in 2 ** np.arange(1, int(np.log2(CELLS_AT_MOST)) + 1):
+        for parts in 2 ** np.arange(1, int(np.log2(FINEST_CELLS)) + 1):
             if parts > max(FEWEST, information):
                 break
-            width = CELLS_AT_MOST // parts
+            width = FINEST_CELLS // parts
             for moved in (False, True) if parts <= SCANNED else (False,):
                 begin = np.arange(parts - moved) * width + moved * width // 2
                 inside = begin[:, None] + np.arange(width)
@@ -71,12 +71,12 @@ class Scales:
         """Return `largest_of` the deviances of positives in cells of the data, shape (B, m)."""
         deviance = np.empty((len(positives), self.parts.size))
         cells = self.begin, self.end, self.rows, self.events, self.others
-        _deviances(positives, self.index, *cells, *self.tables, np.empty(CELLS_AT_MOST + 1), deviance)
+        _deviances(positives, self.index, *cells, *self.tables, np.empty(FINEST_CELLS + 1), deviance)
         return self.largest_of(deviance)
 
     def sums_of(self, cells: np.ndarray) -> np.ndarray:
         """Return the sums in cells of the scales, shape (B, C), of numbers in cells of the data, shape (B, m)."""
-        upto = np.zeros((len(cells), CELLS_AT_MOST + 1))
+        upto = np.zeros((len(cells), FINEST_CELLS + 1))
         filled = np.flatnonzero(np.diff(self.index, prepend=-1))
         upto[:, self.index[filled] + 1] = np.add.reduceat(cells, filled, axis=1)
         np.cumsum(upto, axis=1, out=upto)

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat.papers.parts.recalibrations import BEFORE, REPLACED
 
-SCALED, FITTED_MAPS, MONOTONE = "temperature", "histogram, by class", "isotonic"
+SCALED, BY_HISTOGRAM, MONOTONE = "temperature", "histogram, by class", "isotonic"
 CLAIMED = ("ece", "average_ce", "smooth_ece")
 EQUAL = 1e-12  # of accuracies, which are shares
 
@@ -27,6 +27,6 @@ def claims(values: Mapping[str, Mapping[str, float]]) -> dict[str, bool]:
         found[SAME_ACCURACY] = abs(replaced["accuracy"] - values[BEFORE]["accuracy"]) <= EQUAL
         if SCALED in values:
             found[WORSE] = all(replaced[score] > values[SCALED][score] for score in ("log_loss", "brier"))
-    if {FITTED_MAPS, MONOTONE} <= set(values):
-        found[UNBOUNDED] = all(np.isinf(values[name]["log_loss"]) for name in (FITTED_MAPS, MONOTONE))
+    if {BY_HISTOGRAM, MONOTONE} <= set(values):
+        found[UNBOUNDED] = all(np.isinf(values[name]["log_loss"]) for name in (BY_HISTOGRAM, MONOTONE))
     return found

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 MARKERS = "osD^vP*X<>hp"
 SPREAD = 0.27  # how much of the room between neighbours the marks of one place take
-TEXTS = ("generator", "model", "measure", "method", "against")  # columns that a file may give back as numbers
+AS_TEXT = ("generator", "model", "measure", "method", "against")  # columns that a file may give back as numbers
 ORDER = 0.5  # at which most errors vanish
-TARGETS = {"its truth": "its true values", "the target": "the target"}  # in column `against`: true values, in words
+IN_WORDS = {"its truth": "its true values", "the target": "the target"}  # in column `against`: true values, in words
 ERROR = "error_"  # how columns begin that hold the error at a number of rows
 ERROR_IN_WORDS = {"rmse": "RMSE", "sd": "standard deviation", "bias": "bias without its sign"}
 FILLS = ("full", "none", "left")  # of marks, for one method each
@@ -171,7 +171,7 @@ def draw_correlations(table: pd.DataFrame) -> Figure:
     families, measures, methods, numbers = (
         list(table[column].unique()) for column in ("generator", "measure", "method", "n")
     )
-    held = table["against"].isin(TARGETS)
+    held = table["against"].isin(IN_WORDS)
     maps = [] if held.all() else numbers
     shown = list(product(families, [*maps, None]))
     across = min(2, len(maps) + 1)
@@ -224,7 +224,7 @@ def _true_value(axes: Axes, rows: pd.DataFrame, measures: list[str], methods: li
         if method != methods[0]:
             style["markerfacecolor"] = "white"
         axes.errorbar(these["correlation"], y, xerr=2 * these["correlation_se"], **style)
-    held = TARGETS[rows["against"].iloc[0]]
+    held = IN_WORDS[rows["against"].iloc[0]]
     axes.set(title=f"{of_family}with the order of {held}", xlabel="mean rank correlation, ± 2 standard errors")
     _by_measure(axes, measures)
     axes.axvline(1, color="black", linewidth=1, zorder=1)
@@ -281,7 +281,7 @@ def _log_axis(axes: Axes) -> None:
 
 def _with_labels(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose labels are text, and name each model of several behind its generator."""
-    table = table.astype({column: str for column in TEXTS if column in table})
+    table = table.astype({column: str for column in AS_TEXT if column in table})
     if "model" not in table:
         return table
     several = table["model"] != table["generator"]

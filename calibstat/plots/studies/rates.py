@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKERS = "osX^Dv"
-TEXT_LINE = 0.12  # inches between marks that are drawn beside each other
+MARK_GAP = 0.12  # inches between marks that are drawn beside each other
 TITLE = 0.33  # inches above a panel
 RATE_TICKS = [0, 0.5, 0.8, 0.95, 1]
 LIMITS = "bars: exact 95% limits"
@@ -86,8 +86,8 @@ def _panels(
     marks = sorted(marks) if beside == "n" else marks
     rows = -(-len(panels) // most)
     columns = -(-len(panels) // rows)
-    room = TEXT_LINE * len(marks) + 0.08  # inches for each place
-    shift = (np.arange(len(marks)) - (len(marks) - 1) / 2) * TEXT_LINE / room
+    room = MARK_GAP * len(marks) + 0.08  # inches for each place
+    shift = (np.arange(len(marks)) - (len(marks) - 1) / 2) * MARK_GAP / room
     label_width, height = 0.085 * max(map(len, places)), len(places) * room
     figure, axes = plt.subplots(
         rows,

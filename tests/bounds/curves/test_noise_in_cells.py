@@ -10,8 +10,8 @@ from scipy.stats import binom
 
 from calibstat.bounds.curves.noise_in_cells import (
     LARGEST_POINT,
-    SCALES,
-    WIDE_ERRORS,
+    SPAN,
+    WIDEST,
     Grid,
     Majorant,
     _by_jensen,
@@ -126,11 +126,11 @@ def test_what_unequal_rows_add_grows_away_from_the_prediction(n, p, power):
     assert (np.diff(noise.kappa[at:]) >= 0).all()
     assert (np.diff(noise.kappa[: at + 1]) <= 0).all()
     log = _expectations(n, p, 0.7, power, grid.node, at)[0]
-    if noise.widest > SCALES[-1]:
+    if noise.widest > WIDEST[-1]:
         assert noise.kappa[at] * n * noise.widest**2 / 4 <= -log[at]
     # a wider one would be beyond the reach of noise, or its unequal rows would add more
     wider = noise.widest / 0.85
-    if wider <= WIDE_ERRORS * np.sqrt(max(p * (1 - p), 1 / n) / n) and wider <= 1:
+    if wider <= SPAN * np.sqrt(max(p * (1 - p), 1 / n) / n) and wider <= 1:
         kappa = _unequal(n, grid.node[at : at + 1], 0.7, power, wider)[0] / np.exp(log[at] + 0.04)
         assert kappa * n * wider**2 / 4 > -log[at] * (1 - 1e-9)
 

@@ -90,7 +90,7 @@ def test_strata():
     count = np.array([2.0, 3, 3, 2, 30, 5, 4])
     assert Neighbours.of(value, count, count / 2).start.tolist() == [0, 1, 4, 5, 6, 7]
     many = Neighbours.of(np.linspace(0.1, 0.9, 10_000), np.ones(10_000), np.zeros(10_000))
-    assert set(np.diff(many.start)[:-1]) == {other_rows.GROUPS_TOGETHER}
+    assert set(np.diff(many.start)[:-1]) == {other_rows.ROWS_OF_AN_AMOUNT}
 
 
 def exact_and_alike(reach):

@@ -161,7 +161,7 @@ def test_two_learners_with_the_same_seed_are_compared_on_the_same_folds():
 
 
 def test_long_fits_say_how_long_they_take(monkeypatch, caplog):
-    monkeypatch.setattr("calibstat.progress.LONG_PAUSE", 0.0)
+    monkeypatch.setattr("calibstat.progress.LONG_CALL", 0.0)
     monkeypatch.setattr("calibstat.progress.FORETOLD", 1e-9)
     with caplog.at_level(logging.WARNING, "calibstat"):
         ask(LINE, X, Y)

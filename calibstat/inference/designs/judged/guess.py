@@ -11,7 +11,7 @@ SLOPES = 4  # groups of predictions with a slope of their own
 PULL = 25.0  # the slopes of a group are shrunk to the common ones as if by so many labelled rows
 FEWEST_EVENTS = 10  # labelled rows of either outcome, seen and expected, below which a judge is not used
 NO_VARIANCE = 1e-20  # answers so alike differ by rounding
-GUESSES = 2**22  # guesses that are held together
+GUESSES_HELD = 2**22  # guesses that are held together
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ class Slopes:
             ends = np.stack([x * each[:, None] for each in (slopes.min(axis=0), slopes.max(axis=0))])
             least, most = p + ends.min(axis=0).sum(axis=0), p + ends.max(axis=0).sum(axis=0)
             of_both = np.flatnonzero(((least < 0) & (most > 0)) | ((least < 1) & (most > 1)))
-            for some in np.array_split(of_both, of_both.size * share.size // GUESSES + 1):
+            for some in np.array_split(of_both, of_both.size * share.size // GUESSES_HELD + 1):
                 guess[at[some]] = share @ np.clip(p[some] + slopes @ x[:, some], 0, 1)
         return guess
 
