@@ -146,7 +146,7 @@ class MonitorStatus(Result):
     def promise(self) -> str:
         """The promise about false alarms, in one sentence."""
         if self.arl is None:
-            return f"Chance that this monitor ever raises a false alarm: at most {100 * self.alpha:g} %."
+            return f"Chance of ever raising a false alarm: at most {100 * self.alpha:g} %."
         return f"False alarms come on average at least {self.arl:g} periods apart; in the long run one is certain."
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ def test_an_alarm_in_words():
         text,
         flags=re.MULTILINE,
     )
-    assert "Chance that this monitor ever raises a false alarm: at most 5 %." in text
+    assert "Chance of ever raising a false alarm: at most 5 %." in text
     assert re.search(
         r"Observed minus predicted: \+0\.000657 over 6,000 rows, 95 % confidence sequence -\S+ to \+", text
     )
