@@ -7,7 +7,7 @@ from scipy import stats
 
 import calibstat as cs
 from calibstat.inference.bootstrap_ends import _influence
-from calibstat.inference.problems.resample import resample
+from calibstat.inference.problems.resample import resampler
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws, Pairs, Stream
 
@@ -23,7 +23,7 @@ def example(n, seed=0, temperature=1.4):
 def test_percentile_and_basic_are_quantiles_of_the_draws(measure):
     sample = cs.Sample.from_rows(*example(300))
     bound = find_measure(measure, {})
-    drawn = resample(bound, sample, Pairs(), Draws.of(6, 399), Stream.ROWS)
+    drawn = resampler(bound, sample, Pairs(), Stream.ROWS)(Draws.of(6, 399))
     low, high = np.quantile(drawn, [0.05, 0.95])
     percentile, basic = (
         cs.confidence_interval(sample, measure=measure, method=m, confidence_level=0.9, n_resamples=399, rng=6)

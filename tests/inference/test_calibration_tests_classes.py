@@ -12,7 +12,7 @@ from scipy import stats
 import calibstat as cs
 from calibstat import resampling
 from calibstat.data import lenses
-from calibstat.inference.problems.resample import resample
+from calibstat.inference.problems.resample import resampler
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Consistency, Draws, Labels, Stream
 
@@ -46,7 +46,7 @@ def test_class_wise_test(measure, options, scheme):
     found = cs.calibration_test(label, prob, lens="class_wise", **given)
     tail = cs.MEASURES[measure].info.tail
     drawn = resampling.in_order(from_rows(label, prob))
-    null = resample(bound, drawn, Labels() if scheme == "labels" else Consistency(), Draws.of(5, 39), Stream.LABELS)
+    null = resampler(bound, drawn, Labels() if scheme == "labels" else Consistency(), Stream.LABELS)(Draws.of(5, 39))
     of_each = found.classes
     assert np.array_equal(of_each.null_distribution, null)
     for k in range(4):

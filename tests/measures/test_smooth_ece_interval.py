@@ -12,7 +12,7 @@ from scipy import stats
 import calibstat as cs
 from calibstat import resampling
 from calibstat.inference.p_values import p_value
-from calibstat.inference.problems.resample import resample
+from calibstat.inference.problems.resample import resampler
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.smooth_ece import SmoothECE, cosines, curve
 from calibstat.resampling import Draws, Labels, Pairs, Stream
@@ -55,7 +55,7 @@ def test_ends_are_where_the_conditions_turn():
     assert found.low > 0
     # the grid of the measure at a given bandwidth is finer; a step beyond the difference on either side decides
     assert excess(found.low * 0.97) > 0 > excess(found.low * 1.03)
-    null = resample(bound, sample, Labels(), Draws.of(5, 99), Stream.LABELS)
+    null = resampler(bound, sample, Labels(), Stream.LABELS)(Draws.of(5, 99))
     assert p_value(found.estimate, null, "greater") <= 0.025
     assert found.low < found.estimate < found.high
 

@@ -7,7 +7,7 @@ from class_examples import example
 import calibstat as cs
 from calibstat import resampling
 from calibstat.data import lenses
-from calibstat.inference.problems.resample import resample
+from calibstat.inference.problems.resample import resampler
 from calibstat.measures.kinds import registry
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws, Labels, Pairs, Stream
@@ -37,7 +37,7 @@ def test_a_user_defined_measure(hits):
     assert found.null_distribution.tolist() == [hits(predictions.prob, label, power=2.0) for label in drawn]
     assert str(found.measure) == "hits(power=2.0)"
     assert str(found.lens) == "lens canonical"
-    drawn = resample(bound, predictions, Pairs(), Draws.of(1, 59), Stream.ROWS)
+    drawn = resampler(bound, predictions, Pairs(), Stream.ROWS)(Draws.of(1, 59))
     given = {"measure": "hits", "power": 2.0, "n_resamples": 59, "rng": 1, "confidence_level": 0.9}
     percentile, basic = (cs.confidence_interval(label, prob, method=m, **given) for m in ("percentile", "basic"))
     low, high = np.quantile(drawn, [0.05, 0.95])

@@ -6,7 +6,7 @@ from class_draws import FALSE_ALARM, KEY, draws, example, names
 from scipy import stats
 
 import calibstat as cs
-from calibstat.inference.problems.resample import resample
+from calibstat.inference.problems.resample import resampler
 from calibstat.measures.kinds import registry
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Consistency, Draws, Labels, Pairs
@@ -28,7 +28,7 @@ def share(monkeypatch):
 @pytest.mark.parametrize("scheme", [Labels(), Consistency(), Pairs()], ids=names)
 def test_every_row_has_one_class(scheme, share):
     predictions = example(60, 5, digits=1)
-    drawn = resample(share, predictions, scheme, Draws(KEY, 300), 1)
+    drawn = resampler(share, predictions, scheme, 1)(Draws(KEY, 300))
     assert drawn.shape == (300, 5)
     np.testing.assert_allclose(drawn.sum(axis=1), 1, rtol=0, atol=1e-12)
     assert np.any(drawn[0] != drawn[1])
@@ -37,7 +37,7 @@ def test_every_row_has_one_class(scheme, share):
 def test_joint_distribution_of_two_classes(share):
     """Positives of two classes have the covariance of one draw a row, minus the sum of p_a p_b, and not 0."""
     predictions = example(60, 3)
-    drawn = 60 * resample(share, predictions, Labels(), Draws(KEY, 20_000), 1)
+    drawn = 60 * resampler(share, predictions, Labels(), 1)(Draws(KEY, 20_000))
     prob = predictions.prob
     a, b = drawn[:, 0] - prob[:, 0].sum(), drawn[:, 1] - prob[:, 1].sum()
     limit = stats.norm.isf(FALSE_ALARM / 2) * (a * b).std() / np.sqrt(20_000)
@@ -64,7 +64,7 @@ EVENTS = {
 def test_every_class_by_itself(name, scheme, dtype):
     predictions = example(60, 4, digits=1 if dtype == np.float64 else None, dtype=dtype)
     bound = find_measure(name.split(",")[0], EVENTS[name])
-    drawn = resample(bound, predictions, scheme, Draws(KEY, 12), 1)
+    drawn = resampler(bound, predictions, scheme, 1)(Draws(KEY, 12))
     for found, (prob, label) in zip(drawn, draws(predictions, scheme, 12), strict=True):
         for k in range(4):
             sample = cs.Sample.from_rows(label == k, prob[:, k])

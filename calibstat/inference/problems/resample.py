@@ -21,16 +21,6 @@ from calibstat.resampling.sources import ClassCells, ClassSamples, InOnePass, So
 Resampler = Callable[[Draws], np.ndarray]
 
 
-def resample(
-    measure: Statistic | MulticlassMeasure, data: Sample | Predictions, scheme: OfRows, draws: Draws, stream: int
-) -> np.ndarray:
-    """Return the measure of every resample: shape (B,), or (B, K) of the K classes with a binary measure.
-
-    The cells of the data are kept, unless the measure refits them. All classes of a resample share the same draw.
-    """
-    return resampler(measure, data, scheme, stream)(draws)
-
-
 def resampler(
     measure: Statistic | MulticlassMeasure,
     data: Sample | Predictions,
@@ -40,7 +30,9 @@ def resampler(
 ) -> Resampler:
     """Return what draws resamples of a measure, again and again; what all of them share is computed once.
 
-    `weight` is the weight of each row of `Predictions`.
+    It returns an array of shape (B,), or (B, K) of the K classes with a binary measure: all classes of a resample share
+    the same draw. The cells of the data are kept, unless the measure refits them. `weight` is the weight of each row of
+    `Predictions`.
     """
     if isinstance(measure, MulticlassMeasure):
         assert isinstance(data, Predictions)

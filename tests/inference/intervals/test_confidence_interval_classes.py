@@ -12,7 +12,7 @@ from calibstat import resampling
 from calibstat.bounds.intervals import CLASSES_STEP
 from calibstat.data import lenses
 from calibstat.generators import dirichlet
-from calibstat.inference.problems.resample import resample
+from calibstat.inference.problems.resample import resampler
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws, Pairs, Stream
 
@@ -311,7 +311,7 @@ def test_percentiles_of_all_classes(measure, options, lens):
     label, prob = example(60, 4, temperature=1.4)
     bound = find_measure(measure, options)
     predictions = resampling.in_order(from_rows(label, prob))
-    drawn = resample(bound, predictions, Pairs(), Draws.of(8, 49), Stream.ROWS)
+    drawn = resampler(bound, predictions, Pairs(), Stream.ROWS)(Draws.of(8, 49))
     how = OVER_CLASSES[lens]
     together = drawn.mean(axis=1) if how == "mean" else drawn.max(axis=1)
     given = {"measure": measure, "lens": lens, "n_resamples": 49, "rng": 8, **options}

@@ -8,7 +8,7 @@ from binary_draws import FALSE_ALARM, KEY, SCHEMES, names, poisson_binomial
 from scipy import stats
 
 import calibstat as cs
-from calibstat.inference.problems.resample import resample, resampler
+from calibstat.inference.problems.resample import resampler
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import (
     CellSums,
@@ -34,7 +34,7 @@ def test_mean_null_ece_is_exact():
         v = np.repeat(sample.value[cell == b], sample.count[cell == b].astype(int))
         pmf = poisson_binomial(v)
         exact += pmf @ np.abs(np.arange(pmf.size) - v.sum()) / 300
-    by_pmf = resample(bound, sample, Labels(), Draws(KEY, 40_000), 1)
+    by_pmf = resampler(bound, sample, Labels(), 1)(Draws(KEY, 40_000))
     by_row = draw(sample, Labels(), bound.evaluate, Draws(KEY, 20_000), 1)
     for drawn in (by_pmf, by_row):
         limit = stats.norm.isf(FALSE_ALARM / 2) * drawn.std() / np.sqrt(drawn.size)
@@ -51,7 +51,7 @@ def test_threads_and_chunks_do_not_show(scheme, name, monkeypatch):
     bound = find_measure(name, {})
 
     def run(n_jobs):
-        return resample(bound, sample, scheme, Draws(KEY, 130, n_jobs), 1)
+        return resampler(bound, sample, scheme, 1)(Draws(KEY, 130, n_jobs))
 
     alone = run(1)
     assert np.array_equal(alone, run(2))
@@ -61,15 +61,15 @@ def test_threads_and_chunks_do_not_show(scheme, name, monkeypatch):
     for module in (binary_labels, binary_cells):
         monkeypatch.setattr(module, "chunks", lambda size, jobs: list(pairwise([0, 1, size // 3, size - 2, size])))
     assert np.array_equal(alone, run(1))
-    assert not np.array_equal(alone, resample(bound, sample, scheme, Draws(KEY + np.uint64(1), 130), 1))
-    assert not np.array_equal(alone, resample(bound, sample, scheme, Draws(KEY, 130), 2))
+    assert not np.array_equal(alone, resampler(bound, sample, scheme, 1)(Draws(KEY + np.uint64(1), 130)))
+    assert not np.array_equal(alone, resampler(bound, sample, scheme, 2)(Draws(KEY, 130)))
 
 
 def test_more_resamples_extend_the_same_sequence():
     sample = cs.Sample.from_counts([0.2, 0.5, 0.7], [5, 8, 9], [1, 4, 6])
     bound = find_measure("ks", {})
     for scheme in SCHEMES:
-        few, many = (resample(bound, sample, scheme, Draws(KEY, r), 1) for r in (10, 100))
+        few, many = (resampler(bound, sample, scheme, 1)(Draws(KEY, r)) for r in (10, 100))
         assert np.array_equal(few, many[:10])
 
 
@@ -138,7 +138,7 @@ def test_resampler_again():
     one = resampler(find_measure("ece", {}), sample, Labels(), 1)
     first, _ = one(Draws(KEY, 20)), one(Draws(KEY + np.uint64(1), 20))
     assert np.array_equal(first, one(Draws(KEY, 20)))
-    assert np.array_equal(first, resample(find_measure("ece", {}), sample, Labels(), Draws(KEY, 20), 1))
+    assert np.array_equal(first, resampler(find_measure("ece", {}), sample, Labels(), 1)(Draws(KEY, 20)))
 
 
 def test_labels_of_an_alternative_of_classes():

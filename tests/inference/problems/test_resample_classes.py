@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from class_draws import KEY, draws, example, names, slow_draw
 
-from calibstat.inference.problems.resample import resample
+from calibstat.inference.problems.resample import resampler
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Consistency, Draws, Labels, Pairs, threads
 
@@ -23,7 +23,7 @@ VECTORS = {
 def test_canonical_measures(name, scheme):
     predictions = example(80, 3, digits=1)
     bound = find_measure(name.split(",")[0], VECTORS[name])
-    drawn = resample(bound, predictions, scheme, Draws(KEY, 12), 1)
+    drawn = resampler(bound, predictions, scheme, 1)(Draws(KEY, 12))
     for replicate, (found, (prob, label)) in enumerate(zip(drawn, draws(predictions, scheme, 12), strict=True)):
         if "held" in name and scheme != Labels():  # the cells of the data
             cell = bound.cells(predictions.prob)[slow_draw(predictions, scheme, replicate)[0]]
@@ -40,7 +40,7 @@ def test_canonical_measures(name, scheme):
 def test_canonical_scores(measure, scheme):
     predictions = example(80, 3)
     bound = find_measure(measure, {}).multiclass()
-    drawn = resample(bound, predictions, scheme, Draws(KEY, 12), 1)
+    drawn = resampler(bound, predictions, scheme, 1)(Draws(KEY, 12))
     for found, (prob, label) in zip(drawn, draws(predictions, scheme, 12), strict=True):
         observed = prob[np.arange(80), label]
         loss = ((np.eye(3)[label] - prob) ** 2).sum(axis=1) if measure == "brier" else -np.log(observed)
@@ -62,15 +62,15 @@ TASKS = {
 def test_threads_and_memory_do_not_show(task, scheme, monkeypatch):
     measure, options = TASKS[task]
     predictions, bound = example(60, 4), find_measure(measure, options)
-    base = resample(bound, predictions, scheme, Draws(KEY, 37), 1)
-    assert np.array_equal(resample(bound, predictions, scheme, Draws(KEY, 37, 3), 1), base)
+    base = resampler(bound, predictions, scheme, 1)(Draws(KEY, 37))
+    assert np.array_equal(resampler(bound, predictions, scheme, 1)(Draws(KEY, 37, 3)), base)
     assert np.array_equal(
-        resample(bound, predictions, scheme, Draws(KEY, 21), 1), base[:21]
+        resampler(bound, predictions, scheme, 1)(Draws(KEY, 21)), base[:21]
     )  # more resamples go on from these
-    assert not np.array_equal(resample(bound, predictions, scheme, Draws(KEY, 37), 2), base)
+    assert not np.array_equal(resampler(bound, predictions, scheme, 2)(Draws(KEY, 37)), base)
     for piece, n_jobs in ((1, 2), (1000, 1), (10_000, 2)):
         monkeypatch.setattr(threads, "LARGEST_PIECE", piece)
-        assert np.array_equal(resample(bound, predictions, scheme, Draws(KEY, 37, n_jobs), 1), base)
+        assert np.array_equal(resampler(bound, predictions, scheme, 1)(Draws(KEY, 37, n_jobs)), base)
 
 
 def test_pieces_are_small():
