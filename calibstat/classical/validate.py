@@ -16,6 +16,7 @@ from calibstat.classical.likelihood_indices import LikelihoodIndices
 from calibstat.classical.local_regression import SMOOTHER, lowess
 from calibstat.classical.robust_line import robust_line
 from calibstat.classical.row_quantiles import row_quantiles
+from calibstat.classical.shift_of_clusters import ends_of_shift
 from calibstat.classical.spiegelhalter import spiegelhalter_z
 from calibstat.classical.validation_result import OF_COUNTED_ROWS, OF_THE_LINE, Interval, Validation, reasons
 from calibstat.data.checked_rows import AboutRows, Data
@@ -26,7 +27,6 @@ from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
 from calibstat.data.views import BinaryView
 from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.unit_rows import UnitRows
@@ -101,7 +101,7 @@ def validate(
     """
     check_level("confidence_level", confidence_level)
     seen, sample = binary_input(rows, "validation")
-    units = UnitRows.of(seen, design_of(rows).unit)
+    units = UnitRows.of(seen, rows)
     open_sample = between(seen, sample, clip, "validation")
     means = _means(sample)
     intervals, line = (
@@ -114,6 +114,9 @@ def validate(
     indices = LikelihoodIndices.of(open_sample, estimate["intercept"], estimate["slope"])
     of_noise, pvalues = _of_noise(sample, indices) if units is None else (dict.fromkeys(OF_COUNTED_ROWS, np.nan), {})
     numbers: dict[str, Any] = {**means, **estimate, **_of_smoothed(sample), **of_noise}
+    annotations = seen.annotations()
+    if units is not None:
+        annotations = units.annotated(seen, confidence_level, units.remark_on_ratio((1 - confidence_level) / 2))
     found = Validation(
         **numbers,
         eci=100 * float(open_sample.count @ (frequency - open_sample.value) ** 2) / float(sample.count.sum()),
@@ -128,7 +131,8 @@ def validate(
         n=int(sample.n) if units is None else units.rows.n_rows,
         events=int(sample.positives.sum() if units is None else units.rows.outcome.sum()),
         drawn="rows" if units is None else units.drawn,
-        **seen.annotations(),
+        cautions=() if units is None else units.cautions(),
+        **annotations,
     )
     return replace(found, missing=reasons(found, units is None, open_sample.value.size > 1))
 
@@ -203,7 +207,12 @@ def _of_units(
         "ratio": units.ratio("O/E", miss),
         "brier": units.ends("brier", (rows.outcome - rows.prediction) ** 2, (0.0, 1.0), miss),
     }
-    return of_means, robust_line(open_rows(seen, rows, clip, "validation"), units.unit, miss)
+    opened = open_rows(seen, rows, clip, "validation")
+    line = robust_line(opened, units.unit, miss)
+    if units.like_observed is not None and "in_the_large" in line:
+        shift = line["in_the_large"][0]
+        line["in_the_large"] = shift, ends_of_shift(opened, units.unit, units.like_observed.showing, shift, miss)
+    return of_means, line
 
 
 def _histogram(sample: Sample) -> np.ndarray:
