@@ -126,7 +126,7 @@ def test_blocks_are_clusters_of_every_question():
     world = cs.generators.calibrated()
     y, p = world.sample(730, rng=1)
     test = cs.calibration_test(y, p, measure="ks", cluster=cs.blocks(np.arange(730)[::-1]), n_resamples=9, rng=1)
-    assert "32 clusters of 22 to 23 rows" in test.null_hypothesis
+    assert "32 clusters of 22 to 23 rows" in " ".join(str(test.null_hypothesis).split())
 
 
 def test_the_correlation_by_hand():
