@@ -10,7 +10,7 @@ import typer
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import need_other_file
 from calibstat.cli.option_groups import takes_groups
-from calibstat.cli.options import File, Label, LensText, Level, Models, RefusedClusters, Resamples, Seed
+from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed
 from calibstat.cli.reading import Reading
 from calibstat.cli.row_columns import read_models_with_columns
 from calibstat.cli.terminal import one_line_errors, written
@@ -49,7 +49,6 @@ def audit_groups(
     n_resamples: Resamples = None,
     rng: Seed = 0,
     out: Picture = None,
-    cluster: RefusedClusters = None,
 ) -> Answer:
     """Find groups for which the predictions are wrong.
 
@@ -61,11 +60,8 @@ def audit_groups(
         from calibstat.cli.features_and_periods import read_features
         from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.cli.saved_audits import save_audits
-        from calibstat.inference.designs.question_of_rows import not_taken
         from calibstat.output import wording as words
 
-        if cluster is not None:
-            raise not_taken(audit, "cluster")
         options: dict[str, Any] = {"shape": shape, "confidence_level": level}
         made: dict[str, int] = {"depth": depth, "min_rows": min_rows}
         draws = 999 if n_resamples is None else n_resamples

@@ -34,7 +34,7 @@ def rows_of_monitors(ask: str, share: str) -> dict[str, Reason]:
     return {
         "cluster": Reason(
             "a monitor multiplies the evidence of rows, and the product over the rows of a cluster, which depend on "
-            "each other, is no e-value",
+            "each other, is not an e-value",
             "feed one row of each cluster in its first period, the first or one drawn at random; or ask "
             f"{ask}, cluster{by_period}",
         ),

@@ -81,10 +81,6 @@ def test_classes(zoo, predictions):
         (["--by", "sez"], ("expected one column 'sez' for --by; the file has 'sex', 'age'",)),
         (["--by", "sex", "--by", "sex"], ("expected different columns for --by",)),
         (["--by", "sex", "--lens", "top_label"], ("--lens top_label",)),
-        (
-            ["--by", "sex", "--cluster", "age"],
-            ("expected rows without --cluster for audit, because it draws the label",),
-        ),
         (["--by", "sex", "--depth", "0"], ("expected --depth to be a whole number of at least 1",)),
     ],
 )

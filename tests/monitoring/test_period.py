@@ -134,7 +134,7 @@ def test_clusters_are_refused_with_the_reason_and_a_way_out(kind, cluster):
     update, ask, share = WAYS[kind]
     message = (
         "expected rows without cluster= for summarize, because .* the product over the rows of a cluster, which depend "
-        "on each other, is no e-value; found one: feed one row of each cluster in its first period, .*; "
+        "on each other, is not an e-value; found one: feed one row of each cluster in its first period, .*; "
         rf"or ask {ask}, cluster=\.\.\.\) of each period by itself, at the level {share} / number of periods$"
     )
     y, p = cs.generators.calibrated().sample(60, rng=1)

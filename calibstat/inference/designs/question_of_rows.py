@@ -31,7 +31,7 @@ TAKERS: Mapping[str, tuple[str, ...]] = {  # the functions to name where another
 
 
 class Reason(NamedTuple):
-    """Why a function does not take a word about rows, and what to do instead."""
+    """The reason for which a function does not take a word about rows, and the way out."""
 
     why: str
     instead: str
