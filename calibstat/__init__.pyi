@@ -12,10 +12,10 @@ from calibstat.bounds.curves.curve_shapes import Variation as Variation
 from calibstat.calibrated_model import CalibratedModel as CalibratedModel
 from calibstat.classical.validate import validate as validate
 from calibstat.data import lenses as lenses
-from calibstat.data.blocks import blocks as blocks
 from calibstat.data.checked_rows import Data as Data
 from calibstat.data.checked_rows import Models as Models
 from calibstat.data.clusters import Clusters as Clusters
+from calibstat.data.days.blocks import blocks as blocks
 from calibstat.data.engines.sql import sql as sql
 from calibstat.data.estimators import predict as predict
 from calibstat.data.groups import Groups as Groups

@@ -1,20 +1,19 @@
-"""Days in a row: blocks of neighbouring days as clusters, and how alike neighbouring clusters are."""
+"""Blocks of neighbouring days, which are clusters of days that depend on each other."""
 
 from __future__ import annotations
 
-import math
-from datetime import date, datetime
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import described, is_real, refuse_lazy, short
+from calibstat.data.checks import described, refuse_lazy, short
+from calibstat.data.days.order_of_labels import places
 from calibstat.data.numbered_labels import as_labels, missing
 
 FEWEST_DAYS = 20  # two for each block
 FEWEST_BLOCKS = 10  # with fewer, intervals of clusters are not studied
-FEWEST_NEIGHBOURS = 10  # clusters of which neighbours are compared
 
 
 def blocks(day: ArrayLike) -> np.ndarray:
@@ -65,7 +64,7 @@ def blocks(day: ArrayLike) -> np.ndarray:
         raise ValueError(f"expected one day a row, shape (n,), found {described(day)}")
     if (gone := missing(labels)).any():
         raise ValueError(f"expected no missing days, found one at row {int(np.argmax(gone))}")
-    place = _places(_whole_days(labels)) if labels.size else labels
+    place = places(_whole_days(labels)) if labels.size else labels
     if place is None:
         raise ValueError(f"expected days as numbers or as dates, which have an order, found {_without_order(labels)}")
     days = int(place.max()) + 1 if place.size else 0
@@ -83,57 +82,6 @@ def number_of_blocks(days: int) -> int:
     while 125 * (number + 1) ** 3 <= 8 * days**2:
         number += 1
     return number
-
-
-class Neighbours(NamedTuple):
-    """The correlation of what neighbouring clusters add, and the limit of what chance shows."""
-
-    correlation: float
-    limit: float
-
-    @property
-    def alike(self) -> bool:
-        """Whether neighbours are more alike than chance makes clusters that do not depend on each other."""
-        return self.correlation > self.limit
-
-    @property
-    def sentence(self) -> str:
-        """The sentence on clusters whose neighbours are alike, with the way out; "" of others."""
-        if not self.alike:
-            return ""
-        found = f"correlation {self.correlation:.2f}"
-        return f"Neighbouring clusters are alike ({found}): use cluster=cs.blocks(day)."
-
-
-def correlation_of_neighbours(total: ArrayLike, size: ArrayLike, label: ArrayLike) -> Neighbours | None:
-    """Return the correlation of what each cluster adds with what the next one adds, in the order of their labels.
-
-    Cluster c of `size` m_c, with the sum `total` Y_c, adds X_c = Y_c - m_c t, t = sum(Y) / sum(m), which sums to 0. The
-    correlation is sum(X_c X_{c+1}) / sum(X_c**2). Of G clusters that do not depend on each other it is about normal
-    with standard deviation 1 / sqrt(G), so that the limit, 2 / sqrt(G), is passed in 2 % of samples.
-
-    Parameters
-    ----------
-    total, size : array_like, shape (G,)
-        Sum of the rows of each cluster, and their number or the sum of their weights.
-    label : array_like, shape (G,)
-        The label of each cluster, in any order of clusters, none twice.
-
-    Returns
-    -------
-    Neighbours or None
-        None if labels have no order, as text has none, if there are fewer than 10 clusters, or if all have one mean.
-    """
-    y, m = np.asarray(total, np.float64), np.asarray(size, np.float64)
-    place = _places(as_labels("label", label))
-    if place is None or y.size < FEWEST_NEIGHBOURS:
-        return None
-    added = np.empty(y.size)
-    added[place] = y - m * (y.sum() / m.sum())
-    squares = float(added @ added)
-    if squares <= (1e-12 * float(np.abs(y).sum())) ** 2:  # nothing but rounding is left
-        return None
-    return Neighbours(float(added[1:] @ added[:-1]) / squares, 2 / math.sqrt(y.size))
 
 
 def _whole_days(labels: np.ndarray) -> np.ndarray:
@@ -155,30 +103,6 @@ def _day_of(label: Any) -> Any:
     """Return the date of a moment, and the first of a period of pandas; another label as it is."""
     label = getattr(label, "start_time", label)
     return label.date() if isinstance(label, datetime) else label
-
-
-def _places(labels: np.ndarray) -> np.ndarray | None:
-    """Return the place of each label in their order, from 0, the same of equal ones; None if they have no order."""
-    import pandas as pd
-
-    if labels.dtype.kind in "iufmM":
-        return np.unique(labels, return_inverse=True)[1]
-    if labels.dtype.kind != "O":
-        return None
-    try:
-        code, names = pd.factorize(labels)
-        return np.unique(names, return_inverse=True)[1][code] if _have_order(names.tolist()) else None
-    except (TypeError, ValueError):  # without a hash; dates with and without a time or a zone; periods of two lengths
-        return None
-
-
-def _have_order(labels: list[Any]) -> bool:
-    """Whether all labels are numbers, all are dates, or all are periods of pandas."""
-    import pandas as pd
-
-    if all(is_real(label) and not isinstance(label, bool | np.bool_) for label in labels):
-        return True
-    return any(all(isinstance(label, kind) for label in labels) for kind in (date, pd.Period))
 
 
 def _without_order(labels: np.ndarray) -> str:
