@@ -13,6 +13,7 @@ from scipy.special import expit
 from scipy.stats import t as student
 
 import calibstat as cs
+from calibstat.digits import settled
 
 Ends = tuple[float, float]
 TAIL = 0.025
@@ -41,7 +42,7 @@ def patients(hospitals: int = 12, rows: int = 400) -> tuple[np.ndarray, np.ndarr
 
 
 def rivals(total: np.ndarray, size: np.ndarray) -> dict[str, Ends]:
-    """Return intervals of a ratio of sums over clusters: Student's, CR2 with its degrees of freedom, and a bootstrap."""
+    """Return intervals of a ratio of sums over clusters: Student's, CR2 with its degrees of freedom, a bootstrap."""
     clusters, n = total.size, float(size.sum())
     mean = float(total.sum()) / n
     part, share = total - size * mean, size / n
@@ -81,7 +82,7 @@ def main() -> None:
     for number, intervals in table().items():
         print(number)
         for method, (low, high) in intervals.items():
-            print(f"  {method:<28} {low:.4g} to {high:.4g}")
+            print(f"  {method:<28} {settled(low):.4g} to {settled(high):.4g}")
 
 
 if __name__ == "__main__":

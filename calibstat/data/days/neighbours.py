@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.days.order_of_labels import places
 from calibstat.data.numbered_labels import as_labels
+from calibstat.digits import settled
 
 FEWEST_NEIGHBOURS = 10  # clusters of which neighbours are compared
 
@@ -30,7 +31,7 @@ class Neighbours(NamedTuple):
         """The sentence on clusters whose neighbours are alike, with the way out; "" of others."""
         if not self.alike:
             return ""
-        found = f"correlation {self.correlation:.2f}"
+        found = f"correlation {settled(self.correlation):.2f}"
         return f"Neighbouring clusters are alike ({found}): use cluster=cs.blocks(day)."
 
 
