@@ -101,16 +101,13 @@ class ByCluster(Result):
     def table(self) -> str:
         """The first clusters, a line each, and how many there are more."""
         shown = range(min(len(self.names), MOST_PRINTED))
-        lines = [("cluster", "rows", "O", "E", *HEADS)]
+        lines: list[tuple[str, ...]] = [("cluster", "rows", "O", "E", *HEADS)]
         for c in shown:
             numbers = (_with_ends(getattr(self, each)[c], getattr(self, f"{each}_interval")[c]) for each in OF_EACH)
             expected = f"{settled(self.expected[c]):.1f}"
             lines.append((short_name(self.names[c]), f"{self.n[c]:,}", f"{self.events[c]:,}", expected, *numbers))
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        padded = [
-            "  ".join([line[0].ljust(widths[0]), *(part.rjust(w) for part, w in zip(line[1:], widths[1:], strict=True))])
-            for line in lines
-        ]
+        wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        padded = ["  ".join([line[0].ljust(wide[0]), *map(str.rjust, line[1:], wide[1:])]) for line in lines]
         more = len(self.names) - len(shown)
         return "\n".join(padded + [f"and {more:,} more clusters: to_frame() has all."] * (more > 0))
 

@@ -59,8 +59,10 @@ class RowsByCluster:
     def some(self, chosen: np.ndarray) -> RowsByCluster:
         """Return the rows of the clusters chosen."""
         kept = self.each_row(chosen)
-        of_rows = self.outcome, self.prediction, self.inside, self.logit
-        return RowsByCluster(*(each[kept] for each in of_rows), self.n[chosen])
+        outcome, prediction, inside, logit = (
+            each[kept] for each in (self.outcome, self.prediction, self.inside, self.logit)
+        )
+        return RowsByCluster(outcome, prediction, inside, logit, self.n[chosen])
 
     def line(self, c: int, confidence_level: float) -> Numbers:
         """Return the numbers of Cox's recalibration of one cluster, as `validate` has them of its rows alone."""
@@ -117,7 +119,7 @@ def lines(rows: RowsByCluster, confidence_level: float) -> tuple[np.ndarray, np.
         if (together := chosen & small).any():
             number[together] = _together(rows.some(together), slopes, confidence_level)
     for c in np.flatnonzero((least > 0) & np.isnan(large[:, 0]) | (least >= FEWEST) & np.isnan(slope[:, 0])):
-        found = rows.line(c, confidence_level)
+        found = rows.line(int(c), confidence_level)
         for name, number, chosen in (("in_the_large", large, True), ("slope", slope, least[c] >= FEWEST)):
             if name in found and chosen:
                 number[c] = found[name][0], *found[name][1]

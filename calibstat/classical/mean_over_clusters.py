@@ -42,12 +42,11 @@ class MeanOverClusters(Result):
     def __str__(self) -> str:
         write = writer(".3g")
         if np.isnan(self.mean):
-            return f"none: {self.missing}"
+            return f"none, {self.missing}"
         low, high = map(write, self.interval)
-        further = "" if self.missing else " and a further cluster within {} to {} (approximate)".format(
-            *map(write, self.prediction_interval)
-        )
-        return f"{write(self.mean)} ({low} to {high}), tau = {write(self.tau)}{further}"
+        spread = f"{write(self.mean)} ({low} to {high}); spread between clusters, tau: {write(self.tau)}"
+        ends = " to ".join(map(write, self.prediction_interval))
+        return f"{spread}; a further cluster: {self.missing or f'{ends} (approximate)'}"
 
 
 def no_mean(why: str) -> MeanOverClusters:
@@ -79,7 +78,7 @@ def mean_over_clusters(
     def around(reach: float) -> Interval:
         return max(mean - reach, least), mean + reach
 
-    further, missing = NOTHING, f"no interval of a further cluster with fewer than {FOR_PREDICTION} clusters"
+    further, missing = NOTHING, f"an interval needs {FOR_PREDICTION} clusters"
     if k >= FOR_PREDICTION:
         further, missing = around(float(-stdtrit(k - 2, miss) * np.sqrt(between + error**2))), ""
     return MeanOverClusters(

@@ -10,6 +10,8 @@ import numpy as np
 
 from calibstat.classical.area_interval import area_interval
 from calibstat.classical.binary_input import between, binary_input, open_rows
+from calibstat.classical.by_cluster import by_cluster, why_no_table
+from calibstat.classical.by_cluster_result import ByCluster
 from calibstat.classical.cox import Numbers, line_numbers, profile_ends
 from calibstat.classical.flexible_curve import flexible_curve
 from calibstat.classical.likelihood_indices import LikelihoodIndices
@@ -88,8 +90,9 @@ def validate(
     way and give other numbers for the same rows. The flexible curve is a logistic regression on a restricted cubic
     spline of the log-odds with 5 knots, with a pointwise band. With weights every number is of rows that count by them.
     With weights or clusters the intervals are for the population that the rows, or clusters, are an independent sample
-    of. The pages "Clinical numbers" and "Behind clinical numbers" have how curves and intervals are made. Cost: one
-    sort, some passes over the distinct predictions, and 200 over them, or over 10,000 groups of them.
+    of. With clusters and without weights `by_cluster` has O/E, intercept and slope of each, such as a hospital. The
+    pages "Clinical numbers" and "Behind clinical numbers" have how curves and intervals are made. Cost: one sort, some
+    passes over the distinct predictions, and 200 over them, or over 10,000 groups of them.
 
     References
     ----------
@@ -130,7 +133,9 @@ def validate(
         drawn="rows" if units is None else units.drawn,
         **seen.annotations(),
     )
-    return replace(found, missing=reasons(found, units is None, open_sample.value.size > 1))
+    table, why = (None, {}) if rows.cluster is None else _by_cluster(rows, seen, found, clip)
+    missing = reasons(found, units is None, open_sample.value.size > 1) | why
+    return replace(found, missing=missing, by_cluster=table)
 
 
 def _means(sample: Sample) -> dict[str, float]:
@@ -204,6 +209,19 @@ def _of_units(
         "brier": units.ends("brier", (rows.outcome - rows.prediction) ** 2, (0.0, 1.0), miss),
     }
     return of_means, robust_line(open_rows(seen, rows, clip, "validation"), units.unit, miss)
+
+
+def _by_cluster(
+    rows: Data, seen: BinaryView, found: Validation, clip: float | None
+) -> tuple[ByCluster | None, dict[str, str]]:
+    """Return the table of clusters, or None with the reason in a dictionary."""
+    assert rows.cluster is not None
+    if why := why_no_table(seen, rows.cluster):
+        return None, {"by_cluster": why}
+    has_line = not np.isnan(found.slope)
+    line = (found.intercept, found.slope) if has_line else (found.in_the_large, 1.0)
+    of_rows = found.ratio, found.intervals["ratio"]
+    return by_cluster(seen, rows.cluster, rows.cluster_names, line, clip, of_rows, found.confidence_level), {}
 
 
 def _histogram(sample: Sample) -> np.ndarray:
