@@ -27,7 +27,7 @@ MADE = {
     "Audit": lambda: cs.audit(Y, P, {"first": np.arange(60) < 30}, shape=True, **FEW),
     "Beyond": lambda: made("Audit").beyond,
     "BrierStatus": lambda: compared().status(),
-    "ByCluster": lambda: cs.validate(Y, P, cluster=np.arange(60) // 20).by_cluster,
+    "ByCluster": lambda: cs.validate(Y, P, cluster=np.arange(60) // 2).by_cluster,
     "CalibrationBelt": lambda: cs.classical.calibration_belt(Y, P, held_out=True),
     "CalibrationSharpness": lambda: cs.sharpness(Y, P),
     "CalibrationTestResult": lambda: cs.calibration_test(Y, P, **FEW),

@@ -28,8 +28,8 @@ def plot_by_cluster(found: ByCluster, ax: Axes | None) -> Axes:
     order = np.arange(k) if named else np.argsort(found.ratio, kind="stable")
     right = _right_end(found)
     step = 1.0 if named else k / 20  # between what stands below the clusters
-    _means(found, ax, k, step, right)
     _clusters(found, ax, order, right, color["blue"])
+    _means(found, ax, k, step, right)
     ax.axvline(1, color="black", linewidth=1, zorder=1)
     places, names = [k - 0.5 + step, k - 0.5 + 2 * step], ["mean over clusters", "all rows"]
     if named:
@@ -92,9 +92,10 @@ def _means(found: ByCluster, ax: Axes, k: int, step: float, right: float) -> Non
             label="a further cluster, approximately",
         )
     y = k - 0.5 + 2 * step
-    ax.hlines([y], *found.ratio_of_rows_interval, color=color["green"], linewidth=2.2, alpha=0.55)
+    low, high = found.ratio_of_rows_interval
+    ax.hlines([y], low, min(high, right), color=color["green"], linewidth=2.2, alpha=0.55)
     ax.plot([found.ratio_of_rows], [y], color=color["green"], **POINT | {"marker": "s", "markersize": 5.5})
-    _cut_off(ax, np.full(int(found.ratio_of_rows_interval[1] > right), y), right, color["green"])
+    _cut_off(ax, np.full(int(high > right), y), right, color["green"])
 
 
 def _cut_off(ax: Axes, place: np.ndarray, right: float, color: Color) -> None:
