@@ -8,6 +8,7 @@ import numpy as np
 
 from calibstat.classical.by_cluster_result import ByCluster, short_name
 from calibstat.digits import settled
+from calibstat.in_order import smallest_first
 from calibstat.plots.style import POINT, Color, colors, legend, new_axes, pale
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def plot_by_cluster(found: ByCluster, ax: Axes | None) -> Axes:
     k = len(found.names)
     named = k <= MOST_NAMED
     ax, color = new_axes(ax, height=1.9 + (ROW * (k + 2) if named else TALL), width=WIDTH), colors()
-    order = np.arange(k) if named else np.argsort(found.ratio, kind="stable")
+    order = np.arange(k) if named else smallest_first(found.ratio)
     right = _right_end(found)
     step = 1.0 if named else k / 20  # between what stands below the clusters
     _clusters(found, ax, order, right, color["blue"])
