@@ -28,9 +28,11 @@ class ByCluster(Result):
     >>> import numpy as np
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(2.0).sample(1200, rng=1)
-    >>> result = cs.validate(y, p, cluster=np.repeat(["A", "B", "C"], 400)).by_cluster
-    >>> result.names, result.ratio.round(2)
-    (('A', 'B', 'C'), array([0.93, 1.01, 1.07]))
+    >>> table = cs.validate(y, p, cluster=np.repeat(np.arange(30), 40)).by_cluster
+    >>> table.names[:3], table.ratio[:3].round(2)
+    ((0, 1, 2), array([1.12, 0.98, 0.86]))
+    >>> print(table.mean_ratio)
+    1.02 (0.974 to 1.07); spread between clusters, tau: 0; a further cluster: 0.974 to 1.07 (approximate)
 
     Attributes
     ----------
