@@ -28,6 +28,7 @@ from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
 from calibstat.data.views import BinaryView
 from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.designs.design import Design
 from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.equivalence import smallest_mean
@@ -104,7 +105,8 @@ def validate(
     """
     check_level("confidence_level", confidence_level)
     seen, sample = binary_input(rows, "validation")
-    units = UnitRows.of(seen, design_of(rows).unit)
+    design = design_of(rows)
+    units = UnitRows.of(seen, design.unit)
     open_sample = between(seen, sample, clip, "validation")
     means = _means(sample)
     intervals, line = (
@@ -133,7 +135,7 @@ def validate(
         drawn="rows" if units is None else units.drawn,
         **seen.annotations(),
     )
-    table, why = (None, {}) if rows.cluster is None else _by_cluster(rows, seen, found, clip)
+    table, why = _by_cluster(design, seen, found, clip)
     missing = reasons(found, units is None, open_sample.value.size > 1) | why
     return replace(found, missing=missing, by_cluster=table)
 
@@ -212,16 +214,17 @@ def _of_units(
 
 
 def _by_cluster(
-    rows: Data, seen: BinaryView, found: Validation, clip: float | None
+    design: Design, seen: BinaryView, found: Validation, clip: float | None
 ) -> tuple[ByCluster | None, dict[str, str]]:
-    """Return the table of clusters, or None with the reason in a dictionary."""
-    assert rows.cluster is not None
-    if why := why_no_table(seen, rows.cluster):
+    """Return the table of clusters, or None; with clusters the reason for that is in the dictionary."""
+    if design.unit is None:
+        return None, {}
+    if why := why_no_table(seen, design.unit):
         return None, {"by_cluster": why}
     has_line = not np.isnan(found.slope)
     line = (found.intercept, found.slope) if has_line else (found.in_the_large, 1.0)
     of_rows = found.ratio, found.intervals["ratio"]
-    return by_cluster(seen, rows.cluster, rows.cluster_names, line, clip, of_rows, found.confidence_level), {}
+    return by_cluster(seen, design.unit, design.unit_names, line, clip, of_rows, found.confidence_level), {}
 
 
 def _histogram(sample: Sample) -> np.ndarray:
