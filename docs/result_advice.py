@@ -159,6 +159,17 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "A calibrated model has O/E 1, intercept 0 and slope 1. A slope below 1 says that predictions are too extreme. "
         "Report the numbers that have an interval with it.",
     ),
+    "ByCluster": (
+        "validate",
+        "The field `by_cluster` of a validation, with `cluster=`. `mean_ratio` is O/E as a mean over hospitals, with "
+        "`tau`, the spread between them; `ratio_of_rows` is O/E as a mean over patients. The intervals of single "
+        "clusters do not hold all at once: of 20 calibrated ones about one leaves out 1.",
+    ),
+    "MeanOverClusters": (
+        "validate",
+        "The fields `mean_ratio` and `mean_in_the_large` of a `ByCluster`. `interval` is for the mean over clusters. "
+        "`prediction_interval` is for one further cluster; it is wider, and approximate.",
+    ),
     "NetBenefitCurve": (
         "net_benefit",
         "Look at the threshold of your decision. The unit is true positives per row. Acting by the model is worth it "

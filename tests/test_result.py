@@ -27,6 +27,7 @@ MADE = {
     "Audit": lambda: cs.audit(Y, P, {"first": np.arange(60) < 30}, shape=True, **FEW),
     "Beyond": lambda: made("Audit").beyond,
     "BrierStatus": lambda: compared().status(),
+    "ByCluster": lambda: cs.validate(Y, P, cluster=np.arange(60) // 2).by_cluster,
     "CalibrationBelt": lambda: cs.classical.calibration_belt(Y, P, held_out=True),
     "CalibrationSharpness": lambda: cs.sharpness(Y, P),
     "CalibrationTestResult": lambda: cs.calibration_test(Y, P, **FEW),
@@ -58,6 +59,7 @@ MADE = {
     "HosmerLemeshowResult": lambda: cs.classical.hosmer_lemeshow(Y, P, held_out=True),
     "MapChoice": lambda: cs.recalibration.choose(Y, P, maps=MAPS, cv=2, repeats=2, rng=1),
     "MeasureDetail": lambda: cs.detail(Y, P, measure="ece"),
+    "MeanOverClusters": lambda: made("ByCluster").mean_ratio,
     "Measured": lambda: made("Report").models["model"].measures["brier"],
     "ModelReport": lambda: made("Report").models["model"],
     "NetBenefitCurve": lambda: cs.net_benefit(Y, P, [0.2, 0.6]),
@@ -79,6 +81,7 @@ MADE = {
 DRAWN = {
     "Audit",
     "BrierStatus",
+    "ByCluster",
     "MonitorStatus",
     "CalibrationBelt",
     "CalibrationSharpness",

@@ -74,6 +74,11 @@ class Design(ABC):
         """The number of the cluster of each row, None if rows are independent."""
         return self.data.cluster
 
+    @property
+    def unit_names(self) -> np.ndarray | None:
+        """The label of each cluster in the order of the numbers, None if none were given."""
+        return self.data.cluster_names
+
     @abstractmethod
     def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         """Return the test of calibration by a measure."""
