@@ -136,7 +136,7 @@ def validate(
         n=int(sample.n) if units is None else units.rows.n_rows,
         events=int(sample.positives.sum() if units is None else units.rows.outcome.sum()),
         drawn="rows" if units is None else units.drawn,
-        cautions=() if units is None else units.cautions(),
+        cautions=() if units is None else units.cautions(seen, rows),
         **annotations,
     )
     table, why = _by_cluster(design_of(rows), seen, found, clip)

@@ -18,7 +18,7 @@ from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.inference.rows_of_results import ClustersOfRows, Rows
 from calibstat.inference.sign_flip import sign_flip_test
-from calibstat.inference.words_on_clusters import of_bootstrap
+from calibstat.inference.words_on_clusters import of_bootstrap, of_neighbours
 from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws
 
@@ -84,7 +84,8 @@ class Clustered(Independent):
         if method != "honest":
             return replace(found, rows=replace(rows, cautions=tuple(of_bootstrap(rows.clusters))))
         like_observed = problem.is_mean or problem.measure.honest == "norm"
-        return replace(found, rows=rows.supposing(unseen, confidence_level, like_observed))
+        alike = of_neighbours(problem.losses().loss, self.data, problem.weight) if problem.is_mean else []
+        return replace(found, rows=rows.supposing(unseen, confidence_level, like_observed, alike))
 
     def introduced(self, rows: str) -> str:
         """Return a sentence about rows, and how many clusters they are in."""
