@@ -33,8 +33,8 @@ class Neighbours(NamedTuple):
             return ""
         found = f"correlation {settled(self.correlation):.2f}"
         return (
-            f"Caution: neighbouring clusters are alike ({found}), so that intervals are too narrow. If they are days in "
-            "a row, use cluster=cs.blocks(day)."
+            f"Caution: neighbouring clusters are alike ({found}), so that intervals are too narrow. If they are days "
+            "in a row, use cluster=cs.blocks(day)."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import cast
@@ -84,7 +85,10 @@ class Clustered(Independent):
         if method != "honest":
             return replace(found, rows=replace(rows, cautions=tuple(of_bootstrap(rows.clusters))))
         like_observed = problem.is_mean or problem.measure.honest == "norm"
-        alike = of_neighbours(problem.losses().loss, self.data, problem.weight) if problem.is_mean else []
+        alike: list[str] = []
+        if problem.is_mean:
+            with suppress(ValueError):  # of an infinite loss, in a row of weight 0 too
+                alike = of_neighbours(problem.losses().loss, self.data, problem.weight)
         return replace(found, rows=rows.supposing(unseen, confidence_level, like_observed, alike))
 
     def introduced(self, rows: str) -> str:
