@@ -5,8 +5,12 @@ from __future__ import annotations
 RESULTS = {  # by name: the calls that return it, and how to read it
     "CalibrationTestResult": (
         "calibration_test",
-        "Begin with `answer`. A small `pvalue` is evidence that the predictions are not calibrated. A large one is not "
-        "evidence that they are. `statistic` is not the size of the error: `confidence_interval` has that.",
+        "Begin with `answer`, which states the `size` of the error, and `next_step`. A small `pvalue` is evidence that "
+        "the predictions are not calibrated. A large one is not evidence that they are.",
+    ),
+    "SizeOfError": (
+        "calibration_test",
+        "The field `size` of a test with the default measure: ECE with its interval, and whether `is_small`.",
     ),
     "ClassTests": (
         "calibration_test",

@@ -52,6 +52,7 @@ MADE = {
     "ModelsOfFolds": lambda: cs.confidence_interval(Y, P, folds=np.arange(60) % 3, **FEW).rows,
     "RectifiedLabels": lambda: cs.confidence_interval(LABELLED, ASKED_P, judge=cs.Judge(JUDGE), **FEW).rows,
     "Rows": lambda: made("CalibrationTestResult").rows,
+    "SizeOfError": lambda: made("CalibrationTestResult").size,
     "FoldsWithTests": lambda: cs.calibration_test(Y, P, folds=np.arange(60) % 3, **FEW).rows,
     "GceFamily": lambda: cs.gce_family(LABEL, PROB),
     "DecisionLossCurve": lambda: cs.decision_loss(Y, P, [0.2, 0.6], **FEW),

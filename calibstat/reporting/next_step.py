@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from calibstat.inference.calibration_test_results import LOW
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.size_of_error import LOW
 from calibstat.output.wording import number
 from calibstat.reporting.cross_fitted import CrossFitted
 

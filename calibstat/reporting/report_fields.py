@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability
-from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, ClassTests
+from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassTests
 from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.power.detectable_effect import DetectableEffect
+from calibstat.inference.size_of_error import LOW
 from calibstat.reporting.cross_fitted import CrossFitted
 from calibstat.reporting.next_step import say_next
 from calibstat.reporting.report_measures import Measured

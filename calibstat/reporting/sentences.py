@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from calibstat.inference.calibration_test_results import LOW
 from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.size_of_error import LOW
 from calibstat.output.wording import level_text, listed, number, p_text
 
 
