@@ -15,6 +15,7 @@ from calibstat.data import lenses as lenses
 from calibstat.data.checked_rows import Data as Data
 from calibstat.data.checked_rows import Models as Models
 from calibstat.data.clusters import Clusters as Clusters
+from calibstat.data.days.blocks import blocks as blocks
 from calibstat.data.engines.sql import sql as sql
 from calibstat.data.estimators import predict as predict
 from calibstat.data.groups import Groups as Groups

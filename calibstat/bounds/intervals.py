@@ -187,7 +187,16 @@ class SeminormInterval(ComparableInterval):
         return self.norm.witness(theta)
 
     def tail_bound(self, tail: float) -> TailBound:
-        return self.table.tail_bound(tail).times(self.norm.largest_weight)
+        return self._of_units(tail).times(self.norm.largest_weight)
+
+    def _of_units(self, tail: float) -> TailBound:
+        """Return the bound of a sum with weights in [-1, 1], where absent clusters add what the table supposes."""
+        return self.table.tail_bound(tail, lambda: self._largest_unit)
+
+    @cached_property
+    def _largest_unit(self) -> float:
+        """The most that an observed cluster adds to a sum with weights in [-1, 1] that the norm allows."""
+        return self.norm.largest_unit(self.table.moments) / self.norm.largest_weight
 
     def below(self, tail: float) -> Allowance:
         tail_bound, weight, moments = self.tail_bound(tail), self.witness(self.theta), self.table.moments
@@ -199,7 +208,7 @@ class SeminormInterval(ComparableInterval):
 
     def high(self, tail: float) -> float:
         moments = self.table.moments
-        return self.norm.upper_bound(moments, moments.tail_bound(tail)) / moments.n
+        return self.norm.upper_bound(moments, self._of_units(tail)) / moments.n
 
 
 @dataclass(frozen=True, eq=False)

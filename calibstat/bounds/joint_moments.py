@@ -147,6 +147,9 @@ class JointMoments(Moments):
 
         return self.factor * largest_eigenpair(products, self.size.size)[0]
 
+    def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.sums.entries()
+
     def by_unit(self) -> np.ndarray:
         """Return what each unit adds in each cell, less what its number of rows lets expect, shape (cells, units)."""
         cell, unit, contribution = self.sums.entries()

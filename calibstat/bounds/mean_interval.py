@@ -10,13 +10,16 @@ import numpy as np
 
 from calibstat.bounds.intervals import Interval
 from calibstat.bounds.joint_moments import sums_of_units
+from calibstat.bounds.observed_clusters import ClusterMean
 from calibstat.bounds.residual_tables import Order, RowTable
 from calibstat.bounds.tail_bound import TailBound
 from calibstat.data.clipping import advice
+from calibstat.data.clusters import OBSERVED, ROWS_ALONE, Unseen
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
 from calibstat.resampling import Draws
 
+NO_BOUNDS = -np.inf, np.inf
 Losses = Callable[[], np.ndarray]  # that rows may have, shape (n, K)
 
 
@@ -25,7 +28,8 @@ class MeanInterval(Interval):
     """A mean of losses, with the variance and the third moment of their sum.
 
     `least` and `most` are the smallest and the largest loss that a row may have, and `size` the numbers of rows of
-    clusters, or the weights of rows or clusters; None if rows are independent and have no weights.
+    clusters, or the weights of rows or clusters; None if rows are independent and have no weights. `hides` are the
+    sizes of what was not observed, if not `size`.
 
     Statement and argument: docs/proofs.md, section 5.
     """
@@ -40,11 +44,12 @@ class MeanInterval(Interval):
     title: str
     is_bounded: bool
     size: np.ndarray | None = None
+    hides: np.ndarray | None = None
 
     @property
     def is_one_row(self) -> bool:
         """Whether one row, or one cluster, is all there is, which says nothing of how losses vary."""
-        return (self.n if self.size is None else self.size.size) < 2
+        return self.units < 2
 
     def high(self, tail: float) -> float:
         if self.is_one_row:
@@ -58,17 +63,42 @@ class MeanInterval(Interval):
             return self.least if self.is_bounded else -np.inf
         return self.estimate - self._reach(self.estimate - self.least, -self.third, tail)
 
+    @property
+    def units(self) -> int:
+        """The number of independent units."""
+        return int(self.n) if self.size is None else self.size.size
+
+    def plain(self, tail: float) -> tuple[float, float]:
+        """Return the ends of Student's interval, without skewness and units that were not observed."""
+        from scipy.special import stdtrit
+
+        error = float(stdtrit(self.units - 1, 1 - tail)) * float(np.sqrt(self.variance)) / self.n
+        return self.estimate - error, self.estimate + error
+
+    def tipping_factor(self, tail: float, value: float = 0.0) -> None:
+        """Return nothing, as what is absent may be as extreme as a loss can be."""
+
+    def with_moments(self, variance: float, third: float) -> Self:
+        """Return the mean where the variance and the third moment of the sum are others."""
+        return replace(self, variance=variance, third=third)
+
     def _reach(self, largest: float, third: float, tail: float) -> float:
         from scipy.special import stdtrit
 
-        size = self.size
-        tail_bound = TailBound(float(stdtrit(self.n - 1, 1 - tail))) if size is None else TailBound.of_units(size, tail)
+        tail_bound = (
+            TailBound(float(stdtrit(self.n - 1, 1 - tail)))
+            if self.size is None
+            else TailBound.of_units(self.size, tail, self.hides)
+        )
         return float(tail_bound.times(largest).reach(self.variance, third)) / self.n
+
+
+OfMean = MeanInterval | ClusterMean  # of rows or units of which any may be absent, or of clusters like those observed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowLosses:
-    """The losses of rows, with their weights and clusters if they have any.
+    """The losses of rows, with their weights if they have any, and their clusters with what is supposed of others.
 
     ``possible()``, shape (n, K), returns the losses that each row may have; `bounds` bound the measure.
     """
@@ -80,6 +110,7 @@ class RowLosses:
     bounds: tuple[float, float]
     sample_weight: np.ndarray | None = None
     unit: np.ndarray | None = None
+    unseen: Unseen | None = None
 
     @property
     def is_bounded(self) -> bool:
@@ -103,16 +134,21 @@ class RowLosses:
         return float(self.table.theta[0])
 
     @property
-    def interval(self) -> MeanInterval:
+    def interval(self) -> OfMean:
         """The interval of the mean."""
         loss, weight, unit = self.loss, self.sample_weight, self.unit
         if unit is None and weight is None:
             return of_vector_losses(self.title, loss, self.possible, self.bounds)
-        unit = np.arange(loss.size) if unit is None else unit
-        weight = np.ones(loss.size) if weight is None else weight
-        return of_units(self.title, loss, weight, unit, range_of_losses(self.possible, self.bounds), self.is_bounded)
+        if unit is None:
+            assert weight is not None
+            ends = range_of_losses(self.possible, self.bounds)
+            return of_units(self.title, loss, weight, np.arange(loss.size), ends, self.is_bounded)
+        assert self.unseen is not None
+        # of clusters like those observed, rows lose what these rows may lose
+        ends = range_of_losses(self.possible, NO_BOUNDS if self.unseen.word == OBSERVED else self.bounds)
+        return of_clusters(self.title, loss, weight, unit, self.unseen, ends, self.is_bounded)
 
-    def take(self, order: Order, unit: np.ndarray | None = None) -> Self:
+    def take(self, order: Order, unit: np.ndarray | None = None, unseen: Unseen | None = None) -> Self:
         """Return the rows in this order, in clusters `unit` of the rows in this order."""
         weight, possible = self.sample_weight, self.possible
         return replace(
@@ -122,6 +158,7 @@ class RowLosses:
             possible=lambda: possible()[order],
             sample_weight=None if weight is None else weight[order],
             unit=unit,
+            unseen=unseen,
         )
 
     def of_differences(self, loss: np.ndarray, possible: Losses, bounds: tuple[float, float]) -> Self:
@@ -164,10 +201,37 @@ def of_counted_losses(
     return _of_moments(title, mean, float(square.sum()), inner(square, deviation), n, possible, bounds)
 
 
+def of_clusters(
+    title: str,
+    loss: np.ndarray,
+    weight: np.ndarray | None,
+    unit: np.ndarray,
+    unseen: Unseen,
+    ends: tuple[float, float],
+    is_bounded: bool,
+) -> OfMean:
+    """Return the interval of a mean of losses of rows in clusters; `ends` are the least and largest loss."""
+    weight = np.ones(loss.size) if weight is None else weight
+    if unseen.word != OBSERVED:
+        hides = weight if unseen.word == ROWS_ALONE else None
+        return of_units(title, loss, weight, unit, ends, is_bounded, hides)
+    total, size = np.bincount(unit, loss * weight), np.bincount(unit, weight)
+    return ClusterMean.of(title, total, size, unseen.showing, ends, is_bounded)
+
+
 def of_units(
-    title: str, loss: np.ndarray, weight: np.ndarray, unit: np.ndarray, ends: tuple[float, float], is_bounded: bool
+    title: str,
+    loss: np.ndarray,
+    weight: np.ndarray,
+    unit: np.ndarray,
+    ends: tuple[float, float],
+    is_bounded: bool,
+    hides: np.ndarray | None = None,
 ) -> MeanInterval:
-    """Return the interval of a mean of losses of rows with weights in clusters; `ends` are the least and largest."""
+    """Return the interval of a mean of losses of rows with weights, each a unit or in one of which any may be absent.
+
+    `ends` are the least and largest loss, and `hides` the sizes of what may be absent, if not of these units.
+    """
     n = float(weight.sum())
     deviation = loss - inner(loss, weight) / n
     by_cluster, centred = (np.bincount(unit, part * weight) for part in (loss, deviation))
@@ -182,6 +246,7 @@ def of_units(
         most=ends[1],
         title=title,
         size=np.bincount(unit, weight),
+        hides=hides,
     )
 
 

@@ -119,6 +119,10 @@ class Moments(ABC):
         ``smooth(sums)`` applies the kernel, 1 at distance 0, to sums in cells.
         """
 
+    def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the cell, the unit and the contribution of each entry, where units add in several cells."""
+        raise NotImplementedError("each row adds in one cell alone")
+
     def by_unit(self) -> np.ndarray:
         """Return what each unit adds in each cell, less what is expected of it, where units add in several cells."""
         raise NotImplementedError("each row adds in one cell alone")

@@ -76,6 +76,28 @@ class Norm(ABC):
     def witness(self, theta: np.ndarray) -> np.ndarray | None:
         """Return the weights of the largest sum, or None where they are not known."""
 
+    def largest_unit(self, moments: Moments) -> float:
+        """Return the most that a cluster adds to a sum with weights that the norm allows: the norm of its own sums.
+
+        It is infinite of sums of outcomes, which are no residuals.
+        """
+        if self.of_outcomes:
+            return np.inf
+        cell, unit, contribution = moments.entries()
+        cells = moments.total.size
+        full, index = np.unique(unit * cells + cell, return_inverse=True)
+        total = np.bincount(index, contribution)
+        unit, cell = np.divmod(full, cells)
+        begin = np.flatnonzero(np.diff(unit, prepend=-1))
+        parts = zip(np.split(cell, begin[1:]), np.split(total, begin[1:]), strict=True)
+        return max(self.of_cells(cells, *part) for part in parts)
+
+    def of_cells(self, cells: int, cell: np.ndarray, total: np.ndarray) -> float:
+        """Return the norm of sums in these ascending ones of so many cells, 0 in others."""
+        theta = np.zeros(cells)
+        theta[cell] = total
+        return float(self.value(theta))
+
     @abstractmethod
     def upper_bound(self, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound of a sum for any fixed weights, in rows."""
@@ -118,6 +140,9 @@ class SeminormOn(Norm):
             return self.seminorm.norm(self.prediction, theta)
         rows = theta.reshape(-1, theta.shape[-1])
         return np.array([self.seminorm.norm(self.prediction, row.copy()) for row in rows]).reshape(theta.shape[:-1])
+
+    def of_cells(self, cells: int, cell: np.ndarray, total: np.ndarray) -> float:
+        return float(self.seminorm.norm(self.prediction[cell], total))
 
     def witness(self, theta: np.ndarray) -> np.ndarray | None:
         return self.seminorm.witness(self.prediction, theta)

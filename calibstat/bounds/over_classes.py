@@ -76,7 +76,9 @@ class OverClasses(ComparableInterval):
         return np.concatenate([share * weight for share, weight in zip(of_classes, known, strict=True)])
 
     def tail_bound(self, tail: float) -> TailBound:
-        return self.parts[0].tail_bound(tail).times(self.reduce.largest(len(self.parts)))
+        bounds = [part.tail_bound(tail) for part in self.parts]
+        most = replace(bounds[0], **{name: max(getattr(of, name) for of in bounds) for name in ("largest", "cap")})
+        return most.times(self.reduce.largest(len(self.parts)))
 
     def below(self, tail: float) -> Allowance:
         below = [part.below(tail) for part in self.parts]

@@ -42,7 +42,7 @@ class RectifiedRowTable(RowTable):
     def spread(self) -> np.ndarray:
         return self.standard_error
 
-    def tail_bound(self, tail: float) -> TailBound:
+    def tail_bound(self, tail: float, largest_unit: Callable[[], float] | None = None) -> TailBound:
         return self.moments.tail_bound(tail).times(self.largest)
 
 

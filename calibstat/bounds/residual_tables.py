@@ -14,9 +14,10 @@ from calibstat import resampling
 from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.square_bound import SquareBound
-from calibstat.bounds.tail_bound import TailBound
+from calibstat.bounds.tail_bound import TailBound, share_of_whole_cluster
 from calibstat.bounds.unit_sums import ClassSums, ClusterSums
 from calibstat.data.cell_sums import cell_sums
+from calibstat.data.clusters import ROWS_ALONE, WHOLE
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
 from calibstat.resampling import CellSums, Column, Draws, OnePass, Pairs, Stream, UnitCounts
@@ -85,8 +86,11 @@ class Table:
         """The number of cells that hold rows."""
         raise NotImplementedError
 
-    def tail_bound(self, tail: float) -> TailBound:
-        """Return the upper bound of a sum with weights in [-1, 1] that is exceeded with probability `tail`."""
+    def tail_bound(self, tail: float, largest_unit: Callable[[], float] | None = None) -> TailBound:
+        """Return the upper bound of a sum with weights in [-1, 1] that is exceeded with probability `tail`.
+
+        ``largest_unit()`` is the most that an observed cluster adds to such a sum, if it is known.
+        """
         return self.moments.tail_bound(tail)
 
     def square_bound(self, value: np.ndarray, bandwidth: float) -> Callable[[], SquareBound] | None:
@@ -358,7 +362,8 @@ class RowTable(TableOfRows):
 
     Row i adds residual[i], times its weight if rows have weights, at cell[i]. `unit` numbers the cluster of each row
     from 0; None if each row is a cluster by itself. `prediction` holds the prediction of each row. Of rows without
-    weights whose cells are their distinct predictions, `summary` has the counts.
+    weights whose cells are their distinct predictions, `summary` has the counts. `unseen` is what is supposed of
+    clusters that were not observed.
     """
 
     cell: np.ndarray
@@ -368,6 +373,7 @@ class RowTable(TableOfRows):
     sample_weight: np.ndarray | None = None
     unit: np.ndarray | None = None
     summary: Sample | None = None
+    unseen: str = WHOLE
 
     @classmethod
     def of_rows(
@@ -415,6 +421,25 @@ class RowTable(TableOfRows):
         if self.unit is None:
             return SeparableMoments.of_rows(self.cell, self.residual, self.cells, self.sample_weight, self.prediction)
         return super().moments
+
+    def tail_bound(self, tail: float, largest_unit: Callable[[], float] | None = None) -> TailBound:
+        """Return the bound for whole clusters, or for such as `unseen` supposes to be absent.
+
+        Statement and argument: docs/proofs.md, section 17.
+        """
+        whole = super().tail_bound(tail, largest_unit)
+        if self.unit is None or self.unseen == WHOLE:
+            return whole
+        if self.unseen == ROWS_ALONE:
+            weight = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
+            return TailBound.of_units(self.size, tail, weight)
+        if largest_unit is None:
+            return whole
+        outcome = self.residual + self.prediction > 0.5
+        showing = min(np.unique(self.unit[rows]).size for rows in (outcome, ~outcome))
+        part = share_of_whole_cluster(showing, self.size.size)
+        largest, cap = (max(largest_unit(), part * of_whole) for of_whole in (whole.largest, whole.cap))
+        return replace(whole, largest=min(largest, whole.largest), cap=min(cap, whole.cap))
 
     @cached_property
     def spread(self) -> np.ndarray:

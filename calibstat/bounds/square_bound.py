@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from calibstat.bounds.laplace import laplace_smoothed, laplace_smoothed_within, 
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, unsure
 from calibstat.bounds.tail_bound import TailBound
 from calibstat.compiled import jit
+from calibstat.data.clusters import OBSERVED, ROWS_ALONE, WHOLE
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
 
@@ -48,10 +50,9 @@ class SquareBound:
         What a row of a kind of its own adds in a pair with another such row.
     plain : tuple of Sums
         The sums of the residuals of each side, with their moments.
-    size : ndarray or None
-        The sizes of the independent units: the weights of rows, or the rows of clusters; None of rows without weights.
-    hides : ndarray or None
-        The sizes of units that were not observed, if they are not `size`.
+    units : callable
+        ``units(tail)``, the bound of a sum over the independent units, in rows; of clusters like those observed in
+        clusters.
     """
 
     estimate: float
@@ -64,12 +65,11 @@ class SquareBound:
     alone: float
     cancelled: float = 0.0
     plain: tuple[Sums, ...] = ()
-    size: np.ndarray | None = None
-    hides: np.ndarray | None = None
+    units: Callable[[float], TailBound] = TailBound.of_rows
 
     def high(self, tail: float) -> float:
         """Return the end, below the value in the population with probability `tail`."""
-        tail_bound = TailBound.of_rows(tail) if self.size is None else TailBound.of_units(self.size, tail, self.hides)
+        tail_bound = self.units(tail)
         pairs = max(UNSEEN_PAIRS, math.log(tail) ** 2 / tail_bound.k)
         largest = self.most + pairs * tail_bound.largest * self.alone
         variance = self.linear + (1 + max(tail_bound.z / USUAL, 1.0) ** 3) * self.quadratic
@@ -204,14 +204,14 @@ def bound_of(
     weight: np.ndarray | None = None,
     unit: np.ndarray | None = None,
     *,
-    rows_hide: bool = False,
+    unseen: str = WHOLE,
 ) -> SquareBound:
     """Return the bound of the sum of the signed squared errors of models on the same rows.
 
     There are count[i] rows of kind i, whose predictions and residuals are entry i of the sides; rows with weights are
     each of a kind of its own, and so are rows in clusters, which `unit` numbers from 0. A model of several classes has
-    a side for each. Whole clusters may not have been observed, or if `rows_hide` only rows. Of fewer than two
-    independent units nothing is known.
+    a side for each. `unseen` says what is supposed of clusters that were not observed. Of fewer than two independent
+    units nothing is known.
     """
     row_weight = np.ones(count.size) if weight is None else weight
     by_unit = partial(_by_unit, unit)
@@ -221,9 +221,9 @@ def bound_of(
     if number.sum() < 2:
         return SquareBound(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0)
     plain = tuple(_sum_of_residuals(side, number, by_unit, row_weight) for side in sides)
-    rows, unseen = _Added(count.size), [_Unseen(), _Unseen()]
+    rows, hidden = _Added(count.size), (_Unseen(), _Unseen())
     for side in sides:
-        unseen[side.sign < 0].add(side, rows.add(side, count, row_weight, unit))
+        hidden[side.sign < 0].add(side, rows.add(side, count, row_weight, unit))
     added, same, size = by_unit(rows.added), by_unit(rows.same), by_unit(rows.size)
     up = share_skewed_up(_ratio(by_unit(rows.skew), by_unit(rows.noise)))
     del rows  # as long as the data, several times
@@ -235,10 +235,14 @@ def bound_of(
     curvature = 0.0
     if squares > 4 * (n / pairs * ROUNDING) ** 2 * inner(number, size**2):
         curvature = 4 * _square_along(sides, count * (c if unit is None else c[unit])) / (n * squares)
-    all_pairs = _squares_of_pairs(sides, count) if unit is None else _squares_of_units(sides, unit, same)
-    quadratic = 2 / pairs * max(all_pairs - inner(number, same**2), 0.0)
+    quadratic = _quadratic(sides, count, unit, same, inner(number, same**2)) * 2 / pairs
     if unit is not None:  # of units of one size this factor is 1
         quadratic *= n * n / pairs * (1 - 1 / number.size)
+    if unit is not None and unseen == OBSERVED:
+        lacking = _Lacking.like(sides, unit, c, n, w)
+    else:
+        hides = row_weight if unseen == ROWS_ALONE else w
+        lacking = _Lacking.of(*hidden, n, None if weight is None and unit is None else (w, hides))
     return SquareBound(
         estimate=estimate,
         linear=squares / n**2,
@@ -246,13 +250,17 @@ def bound_of(
         third=third / n**3,
         cancelled=float(cancelled(third_up, third - third_up)) / n**3,
         curvature=curvature / n,
-        most=2 * (unseen[0].up + unseen[1].up) / n**2,
-        least=2 * (unseen[0].down + unseen[1].down) / n**2,
-        alone=min(max(each.events for each in unseen), 2) / n**2,
         plain=plain,
-        size=None if weight is None and unit is None else w,
-        hides=row_weight if rows_hide else None,
+        **lacking._asdict(),
     )
+
+
+def _quadratic(
+    sides: Sequence[Side], count: np.ndarray, unit: np.ndarray | None, same: np.ndarray, own: float
+) -> float:
+    """Return the sum of the squares of what pairs of different units add; `own` is that of units with themselves."""
+    all_pairs = _squares_of_pairs(sides, count) if unit is None else _squares_of_units(sides, unit, same)
+    return max(all_pairs - own, 0.0)
 
 
 def _by_unit(unit: np.ndarray | None, part: np.ndarray) -> np.ndarray:
@@ -320,6 +328,35 @@ class _Unseen:
     @property
     def down(self) -> float:
         return self._down if self.events < 2 else min(self._down, self._highest - self._lowest)
+
+
+class _Lacking(NamedTuple):
+    """The fields of `SquareBound` that say what may be lacking from the sample."""
+
+    most: float
+    least: float
+    alone: float
+    units: Callable[[float], TailBound]
+
+    @classmethod
+    def of(cls, one: _Unseen, other: _Unseen, n: float, sizes: tuple[np.ndarray, np.ndarray] | None) -> _Lacking:
+        """Return it for rows of any kind, in units of the first of these sizes, of which such of the second lack."""
+        return cls(
+            most=2 * (one.up + other.up) / n**2,
+            least=2 * (one.down + other.down) / n**2,
+            alone=min(max(one.events, other.events), 2) / n**2,
+            units=TailBound.of_rows if sizes is None else lambda tail: TailBound.of_units(sizes[0], tail, sizes[1]),
+        )
+
+    @classmethod
+    def like(cls, sides: Sequence[Side], unit: np.ndarray, added: np.ndarray, n: float, size: np.ndarray) -> _Lacking:
+        """Return it for clusters that add as much as the most extreme one, which adds up to `added`, either way."""
+        own = np.zeros((2, size.size))
+        for side in sides:
+            own[int(side.sign < 0)] += np.bincount(unit, side.residual * side.smoothed_within(unit))
+        most = 2 * float(np.abs(added).max()) / n
+        alone = max(float(own.max()), 0.0) / n**2
+        return cls(most=most, least=most, alone=alone, units=lambda tail: TailBound.like_observed(size, tail))
 
 
 def bound_of_sample(sample: Sample, bandwidth: float) -> SquareBound:

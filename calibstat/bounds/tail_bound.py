@@ -11,6 +11,7 @@ from calibstat.bounds.skewness import Sums
 from calibstat.inner_product import inner
 
 UNSEEN = 2.0  # events of the largest possible size that are added to what was observed
+MANY_SHOW_IT = 30  # clusters with the rarer outcome, from which on no whole cluster of it is allowed for
 _SPREAD_INTERVALS = 2000  # intervals of standard deviations in each of which the reach is bounded
 ROOT_SLOPES = 2.0 ** (np.arange(16) / 2)  # of lines above the square root, over the tangent at its largest value
 _LINE_SLOPES = 2.0 ** (np.arange(17) / 4)  # of lines, as multiples of the tangent's slope at the largest variance
@@ -48,25 +49,22 @@ class TailBound:
     def of_units(cls, size: np.ndarray, tail: float, hides: np.ndarray | None = None) -> Self:
         """Return the bound for clusters of these sizes, whose rows may have an event together, or for rows of weights.
 
-        The units that may hide have these sizes too, or the sizes `hides`. They hide the most, each with a chance q of
-        its own, that have no event with probability exp(-k): the sum of q * size, subject to prod(1 - q) = exp(-k), is
-        largest where size * (1 - q) is one number. The degrees of freedom of Student's quantile are of a sum of squares
-        of `size` (Satterthwaite 1946).
+        The units that may hide have these sizes too, or the sizes `hides`.
 
         Statement and argument: docs/proofs.md, section 8.
         """
-        from scipy.special import stdtrit
-
-        square = (size / size.max()) ** 2
-        freedom = max(square.sum() ** 2 / inner(square, square) - 1, 1.0)
-        z = float(stdtrit(freedom, 1 - tail))
+        z = _quantile_of_units(size, tail)
         k = events_at(z)
-        largest_first = -np.sort(-(size if hides is None else hides))
-        logs = np.cumsum(np.log(largest_first))
-        below = np.exp((logs - k) / np.arange(1, logs.size + 1))  # the common number if so many clusters take part
-        taking_part = int(np.count_nonzero(largest_first > below))
-        hidden = float((largest_first[:taking_part] - below[taking_part - 1]).sum())
-        return cls(z, hidden / k, float(largest_first[0]))
+        hides = size if hides is None else hides
+        return cls(z, hidden_together(hides, k) / k, float(hides.max()))
+
+    @classmethod
+    def like_observed(cls, size: np.ndarray, tail: float, largest: float = 1.0) -> Self:
+        """Return the bound for clusters of these sizes, if one that was not observed adds at most `largest`.
+
+        Statement and argument: docs/proofs.md, section 17.
+        """
+        return cls(_quantile_of_units(size, tail), largest, largest)
 
     @property
     def k(self) -> float:
@@ -162,3 +160,31 @@ class Allowance:
 def events_at(z: Any) -> Any:
     """Return (2 z**2 + 4) / 3: exact Poisson limits behave as x + z sqrt(x) + (z**2 + 2) / 3 in the count x."""
     return (2 * z * z + 4) / 3
+
+
+def share_of_whole_cluster(showing: int, clusters: int) -> float:
+    """Return the part of a whole cluster of the rarer outcome that is allowed for, where few clusters show it."""
+    return max(0.0, 1 - showing / MANY_SHOW_IT) * (1 - showing / clusters)
+
+
+def _quantile_of_units(size: np.ndarray, tail: float) -> float:
+    """Return Student's quantile for units of these sizes: with the degrees of freedom of a sum of their squares."""
+    from scipy.special import stdtrit
+
+    square = (size / size.max()) ** 2  # Satterthwaite 1946
+    return float(stdtrit(max(square.sum() ** 2 / inner(square, square) - 1, 1.0), 1 - tail))
+
+
+def hidden_together(size: np.ndarray, k: float) -> float:
+    """Return the most rows that units of these sizes have on average which show no event with probability exp(-k).
+
+    Each has a chance q of its own: the sum of q * size, subject to prod(1 - q) = exp(-k), is largest where
+    size * (1 - q) is one number.
+
+    Statement and argument: docs/proofs.md, section 8.
+    """
+    largest_first = -np.sort(-size)
+    logs = np.cumsum(np.log(largest_first))
+    below = np.exp((logs - k) / np.arange(1, logs.size + 1))  # the common number if so many clusters take part
+    taking_part = int(np.count_nonzero(largest_first > below))
+    return float((largest_first[:taking_part] - below[taking_part - 1]).sum())

@@ -18,6 +18,7 @@ from calibstat.classical.likelihood_indices import LikelihoodIndices
 from calibstat.classical.local_regression import SMOOTHER, lowess
 from calibstat.classical.robust_line import robust_line
 from calibstat.classical.row_quantiles import row_quantiles
+from calibstat.classical.shift_of_clusters import ends_of_shift
 from calibstat.classical.spiegelhalter import spiegelhalter_z
 from calibstat.classical.validation_result import OF_COUNTED_ROWS, OF_THE_LINE, Interval, Validation, reasons
 from calibstat.data.checked_rows import AboutRows, Data
@@ -105,8 +106,7 @@ def validate(
     """
     check_level("confidence_level", confidence_level)
     seen, sample = binary_input(rows, "validation")
-    design = design_of(rows)
-    units = UnitRows.of(seen, design.unit)
+    units = UnitRows.of(seen, rows)
     open_sample = between(seen, sample, clip, "validation")
     means = _means(sample)
     intervals, line = (
@@ -119,6 +119,9 @@ def validate(
     indices = LikelihoodIndices.of(open_sample, estimate["intercept"], estimate["slope"])
     of_noise, pvalues = _of_noise(sample, indices) if units is None else (dict.fromkeys(OF_COUNTED_ROWS, np.nan), {})
     numbers: dict[str, Any] = {**means, **estimate, **_of_smoothed(sample), **of_noise}
+    annotations = seen.annotations()
+    if units is not None:
+        annotations = units.annotated(seen, confidence_level, units.remark_on_ratio((1 - confidence_level) / 2))
     found = Validation(
         **numbers,
         eci=100 * float(open_sample.count @ (frequency - open_sample.value) ** 2) / float(sample.count.sum()),
@@ -133,9 +136,10 @@ def validate(
         n=int(sample.n) if units is None else units.rows.n_rows,
         events=int(sample.positives.sum() if units is None else units.rows.outcome.sum()),
         drawn="rows" if units is None else units.drawn,
-        **seen.annotations(),
+        cautions=() if units is None else units.cautions(seen, rows),
+        **annotations,
     )
-    table, why = _by_cluster(design, seen, found, clip)
+    table, why = _by_cluster(design_of(rows), seen, found, clip)
     missing = reasons(found, units is None, open_sample.value.size > 1) | why
     return replace(found, missing=missing, by_cluster=table)
 
@@ -210,7 +214,12 @@ def _of_units(
         "ratio": units.ratio("O/E", miss),
         "brier": units.ends("brier", (rows.outcome - rows.prediction) ** 2, (0.0, 1.0), miss),
     }
-    return of_means, robust_line(open_rows(seen, rows, clip, "validation"), units.unit, miss)
+    opened = open_rows(seen, rows, clip, "validation")
+    line = robust_line(opened, units.unit, miss)
+    if units.like_observed is not None and "in_the_large" in line:
+        shift = line["in_the_large"][0]
+        line["in_the_large"] = shift, ends_of_shift(opened, units.unit, units.like_observed.showing, shift, miss)
+    return of_means, line
 
 
 def _by_cluster(

@@ -112,6 +112,8 @@ class Validation(NotedResult):
         Rows, and those with outcome 1, whatever their weights.
     drawn : str
         What the intervals take as independent: "rows", or clusters, with their number and sizes.
+    cautions : tuple of str
+        When to be careful with the intervals of clusters, a sentence each.
     missing : dict of str to str
         Why numbers are nan, by name: {"auc": "needs both outcomes"}; with clusters also why there is no `by_cluster`.
     by_cluster : ByCluster or None
@@ -149,6 +151,7 @@ class Validation(NotedResult):
     n: int
     events: int
     drawn: str = "rows"
+    cautions: tuple[str, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)
     by_cluster: ByCluster | None = None
 
@@ -173,7 +176,7 @@ class Validation(NotedResult):
     def __str__(self) -> str:
         of = "" if self.drawn == "rows" else f" in {self.drawn}"
         level = f"{settled(100 * self.confidence_level):.4g} % intervals"
-        lines = [f"{self.n} rows{of}, {self.events} events, {self.lens}; {level}."]
+        lines = [*self.cautions, f"{self.n} rows{of}, {self.events} events, {self.lens}; {level}."]
         for name, title in TITLES.items():
             value = getattr(self, name)
             beside = f"  {self.missing[name]}" if name in self.missing else self._beside(name)

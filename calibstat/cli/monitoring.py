@@ -14,7 +14,7 @@ import typer
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import naming, need_other_file, parts_of
 from calibstat.cli.option_groups import takes_groups
-from calibstat.cli.options import File, Label, LensText
+from calibstat.cli.options import File, Label, LensText, RefusedClusters
 from calibstat.cli.reading import Reading
 from calibstat.cli.terminal import late_bar, one_line_errors, written
 
@@ -72,6 +72,7 @@ def monitor_stream(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder for the picture and a table of the periods.")
     ] = None,
+    cluster: RefusedClusters = None,
 ) -> Answer:
     """Watch calibration over time, with an alarm.
 
@@ -79,9 +80,13 @@ def monitor_stream(
     """
     with one_line_errors():
         from calibstat.cli.features_and_periods import moment, read_periods
+        from calibstat.inference.designs.question_of_rows import not_taken
+        from calibstat.monitoring.period import summarize as sums_of
         from calibstat.monitoring.saved_state import one_feeder, write_state
         from calibstat.output import wording as words
 
+        if cluster is not None:
+            raise not_taken(sums_of, "cluster")
         if alpha is not None and arl is not None:
             raise ValueError("expected --alpha or --arl, found both")
         open_monitor, read = _chosen(prob, label, reading, (alpha, arl), lens, state, each)

@@ -97,6 +97,7 @@ ClusterColumn = Annotated[
     str | None,
     typer.Option("--cluster", metavar="COLUMN", help="Column of the cluster of each row (a patient, a day)."),
 ]
+RefusedClusters = Annotated[str | None, typer.Option("--cluster", metavar="COLUMN", hidden=True)]  # says what to do
 FoldsColumn = Annotated[
     str | None,
     typer.Option(

@@ -316,8 +316,8 @@ class Data:
         return other
 
     def in_clusters_of(self, other: Data) -> Data:
-        """Take the clusters of other data, of the same rows, of which whole ones may lack, and return these."""
-        self.cluster, self.unseen = other.cluster, UNSEEN[0]
+        """Take the clusters of other data, of the same rows, with what is said of them, and return these."""
+        self.cluster, self.unseen = other.cluster, other.unseen
         return self
 
     def as_independent(self) -> Data:
@@ -536,10 +536,6 @@ class Models(Mapping[str, Data]):
         chosen = self._of({name: self[name] for name in names})
         chosen.counted = None if self.counted is None else self.counted.some(*names)
         return chosen
-
-    def with_whole_clusters(self) -> Models:
-        """Return the same rows, which may lack whole clusters, whatever was said of them."""
-        return self._of({name: copy(each).in_clusters_of(each) for name, each in self.items()})
 
     def _of(self, data: dict[str, Data]) -> Models:
         other = copy(self)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import calls_within, is_among, short
+from calibstat.data.checks import is_among, short
 from calibstat.data.numbered_labels import numbered
 from calibstat.digits import settled
 
-UNSEEN = ("clusters", "rows")
-FEWEST_CLUSTERS = 30  # below it the bootstrap of clusters is not to be trusted
+OBSERVED, WHOLE, ROWS_ALONE = UNSEEN = ("observed", "clusters", "rows")
 
 
 class Clusters:
@@ -20,10 +21,12 @@ class Clusters:
     ----------
     labels : array_like, shape (n,)
         The cluster of each row (a patient, a day), as it may also be given alone.
-    unseen : {"clusters", "rows"}
-        Whether what the sample lacks may be whole clusters, the default, or rows alone. "rows" finds more where
-        clusters are few, and assumes that kinds of clusters that were not observed do not matter. It is of `compare` by
-        ``kernel_ce_squared`` alone: all other answers allow for whole clusters, whatever is said here.
+    unseen : {"observed", "clusters", "rows"}
+        How much a cluster that is absent from the sample may add, in intervals and comparisons. "observed", the
+        default: little more than the most extreme cluster that is present. "clusters": as much as a cluster whose rows
+        all have the worst outcome, so that intervals are much wider; it assumes nothing. "rows": as much as one row, so
+        that kinds of clusters that are absent do not matter; with few clusters it misses often. Tests of calibration
+        need none of this.
 
     Raises
     ------
@@ -37,15 +40,22 @@ class Clusters:
     Clusters(3 labels, unseen='rows')
     """
 
-    def __init__(self, labels: ArrayLike, *, unseen: str = "clusters") -> None:
+    def __init__(self, labels: ArrayLike, *, unseen: str = OBSERVED) -> None:
         if not is_among(unseen, UNSEEN):
-            raise ValueError(f"expected unseen 'clusters' or 'rows', found {short(unseen)}")
+            raise ValueError(f"expected unseen 'observed', 'clusters' or 'rows', found {short(unseen)}")
         if labels is None or isinstance(labels, Clusters):
             raise ValueError(f"expected labels, the cluster of each row, found {short(labels)}")
         self.labels, self.unseen = labels, unseen
 
     def __repr__(self) -> str:
         return f"Clusters({np.size(self.labels):,} labels, unseen={self.unseen!r})"
+
+
+class Unseen(NamedTuple):
+    """The assumption about absent clusters: a word of `UNSEEN`, and how many clusters show the rarer outcome."""
+
+    word: str
+    showing: int
 
 
 def clusters_in_words(unit: np.ndarray, weight: np.ndarray | None = None) -> str:
@@ -73,17 +83,9 @@ def cluster_sizes(unit: np.ndarray, weight: np.ndarray | None = None) -> tuple[i
 
 
 def as_clusters(cluster: object, n: int) -> np.ndarray:
-    """Number the clusters from 0 in the order of their first rows and return the number of each row; warn if few."""
-    import warnings
-
+    """Number the clusters from 0 in the order of their first rows and return the number of each row."""
     unit = numbered("cluster", cluster, n)
     number = int(unit.max()) + 1
     if number < 2:
         raise ValueError("expected at least 2 clusters, found 1")
-    if number < FEWEST_CLUSTERS:
-        warnings.warn(
-            f"{number} clusters are few: below {FEWEST_CLUSTERS}, the bootstrap of clusters is not to be trusted",
-            UserWarning,
-            stacklevel=calls_within(),
-        )
     return unit

@@ -42,9 +42,15 @@ class Rarest:
     counted: str
 
     @classmethod
-    def of(cls, names: Sequence[Any], label: np.ndarray, unit: np.ndarray | None) -> Rarest:
-        """Return the rarest of these outcomes of rows, or if `unit` is given of the clusters in which they occur."""
+    def of(
+        cls, names: Sequence[Any], label: np.ndarray, unit: np.ndarray | None, weight: np.ndarray | None = None
+    ) -> Rarest:
+        """Return the rarest of these outcomes of rows, or if `unit` is given of the clusters in which they occur.
+
+        Of these, rows of weight 0 are not counted.
+        """
         if unit is not None:
+            label, unit = (label, unit) if weight is None else (label[weight > 0], unit[weight > 0])
             label = np.unique(np.stack([unit, label]), axis=1)[1]
         count = np.bincount(label, minlength=len(names))
         total = int(count.sum()) if unit is None else int(unit.max()) + 1
@@ -294,7 +300,7 @@ class BinaryView(View):
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
         names = "outcome 0", "outcome 1"
         if unit is not None:
-            return Rarest.of(names, self.float_rows()[0].astype(np.int64), unit)
+            return Rarest.of(names, self.float_rows()[0].astype(np.int64), unit, self.weight)
         sample, kept = self.sample, self.sample.weighted
         if kept is not None:
             return Rarest.of(names, kept.outcome.astype(np.int64), None)
@@ -351,7 +357,7 @@ class _OfClasses(View):
 
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
         names = [f"class {name}" for name in self.class_names]
-        return Rarest.of(names, self.predictions.label, unit)
+        return Rarest.of(names, self.predictions.label, unit, self.weight)
 
 
 @dataclass(frozen=True)
@@ -371,7 +377,7 @@ class MulticlassView(_OfClasses):
         label = self.predictions.label
         common = int(np.bincount(label).argmax())
         names = (f"class {self.class_names[common]}", f"any class but {self.class_names[common]}")
-        return Rarest.of(names, (label != common).astype(np.int64), unit)
+        return Rarest.of(names, (label != common).astype(np.int64), unit, self.weight)
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,8 @@ class Comparison(NotedResult):
     at_least : ndarray, shape (n_pairs,), or None
         By how much the two errors of a pair differ at least, where the p-value is at most 1 - `confidence_level`; else
         0.
+    remarks : tuple of str, length n_pairs or 0
+        What is to be said of each pair beside the numbers, such as that a plain interval of clusters leaves out 0.
     """
 
     names: tuple[str, ...]
@@ -92,6 +94,7 @@ class Comparison(NotedResult):
     errors_high: np.ndarray | None = None
     at_least: np.ndarray | None = None
     same_order: tuple[bool, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each pair."""
@@ -108,7 +111,7 @@ class Comparison(NotedResult):
         measured = ", ".join(
             f"{name} {settled(value):.4g}" for name, value in zip(self.names, self.estimates, strict=True)
         )
-        lines = [f"{self.measure}, {self.lens}, {rows}: {measured}.", *self._errors_in_words()]
+        lines = [*self.rows.cautions, f"{self.measure}, {self.lens}, {rows}: {measured}.", *self._errors_in_words()]
         for i, (a, b) in enumerate(self.pairs):
             interval = "" if self.method == "swap" else f", {level_text(self.confidence_level)} confidence interval "
             interval += "" if self.method == "swap" else f"[{settled(self.low[i]):.4g}, {settled(self.high[i]):.4g}]"
@@ -119,6 +122,7 @@ class Comparison(NotedResult):
                 f"{a} - {b} = {settled(self.difference[i]):.4g}{interval}; p = {settled(self.pvalue[i]):.3g}{adjusted}."
                 f"{self._conclusion(i)}"
             )
+            lines += [self.remarks[i]] if self.remarks and self.remarks[i] else []
         kind = "exact" if self.method == "swap" else "approximate"
         lines.append(f"Null hypothesis of each pair: {self.null_hypothesis} ({kind}).")
         return "\n".join([*lines, *([self.rows.compared] if self.rows.compared else [])])

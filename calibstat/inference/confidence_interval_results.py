@@ -133,8 +133,10 @@ class ConfidenceInterval(NotedResult):
         remarks = "".join(f"{each}\n" for each in (self.of_curves(), self.remark()) if each)
         unseen = f"\n{self.rows.unseen}" if self.rows.unseen else ""
         bound = self.rows.bound(self.low, self.high, self.confidence_level, self.method)
+        cautions = "".join(f"{each}\n" for each in self.rows.cautions)
         return (
-            f"{self.measure} = {settled(self.estimate):.4g}, {level_text(self.confidence_level)} confidence interval "
+            f"{cautions}{self.measure} = {settled(self.estimate):.4g}, "
+            f"{level_text(self.confidence_level)} confidence interval "
             f"[{settled(self.low):.4g}, {settled(self.high):.4g}] ({self.method}), {self.lens}{self.rows.beside}"
             f"{self.reservations}{bound}{remarks}Estimand: {self.estimand}{unseen}"
         )

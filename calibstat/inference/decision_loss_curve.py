@@ -20,7 +20,6 @@ from calibstat.data.single_precision import edges_for
 from calibstat.digits import settled
 from calibstat.in_order import first_largest, without_rounding
 from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.net_benefit_curve import checked_thresholds
 from calibstat.inference.unit_rows import UnitRows
@@ -178,7 +177,7 @@ def decision_loss(
     threshold, stake = checked_thresholds(thresholds), _checked_stake(gain, cost)
     check_level("confidence_level", confidence_level)
     view = rows.view().one_event("decision loss")
-    sample, units = view.counted("decision loss"), UnitRows.of(view, design_of(rows).unit)
+    sample, units = view.counted("decision loss"), UnitRows.of(view, rows)
     own = np.nan if cost is None else cost / stake
     asked = threshold if np.isnan(own) else np.append(threshold, own)
     tail = (1 - confidence_level) / 2
@@ -209,7 +208,7 @@ def decision_loss(
         lens=view.lens,
         n=int(sample.n) if units is None else units.rows.n_rows,
         drawn="rows" if units is None else units.drawn,
-        **view.annotations(),
+        **(view.annotations() if units is None else units.annotated(view, confidence_level)),
     )
 
 

@@ -16,7 +16,6 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
 from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.net_benefit import NetBenefit
@@ -142,7 +141,7 @@ def net_benefit(
     threshold = checked_thresholds(thresholds)
     check_level("confidence_level", confidence_level)
     view = rows.view().one_event("net benefit")
-    sample, units = view.counted("net benefit"), UnitRows.of(view, design_of(rows).unit)
+    sample, units = view.counted("net benefit"), UnitRows.of(view, rows)
     points = (
         _of_counts(sample, threshold, confidence_level)
         if units is None
@@ -160,7 +159,7 @@ def net_benefit(
         lens=view.lens,
         n=int(sample.n) if units is None else units.rows.n_rows,
         drawn="rows" if units is None else units.drawn,
-        **view.annotations(),
+        **(view.annotations() if units is None else units.annotated(view, confidence_level)),
     )
 
 

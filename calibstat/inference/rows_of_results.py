@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibstat.data.clusters import cluster_sizes, clusters_in_words
+from calibstat.data.clusters import Unseen, cluster_sizes, clusters_in_words
 from calibstat.data.folds_of_rows import folds_in_words
+from calibstat.inference.words_on_clusters import cautions, supposed
 from calibstat.result import Result
 
 
@@ -60,6 +62,11 @@ class Rows(Result):
         return ""
 
     @property
+    def cautions(self) -> tuple[str, ...]:
+        """Warnings about intervals of such rows, a sentence each, above the numbers; none of most rows."""
+        return ()
+
+    @property
     def beside(self) -> str:
         """The end of the first line of an interval, after its lens."""
         return f", {self.counted}.\n"
@@ -83,6 +90,10 @@ class ClustersOfRows(Rows):
         How many clusters of equal size say about as much.
     in_words : str
         The clusters in words.
+    assumption : str
+        What an interval supposes of clusters that are absent from the rows; empty of tests.
+    cautions : tuple of str
+        Warnings about an interval, a sentence each.
     """
 
     clusters: int
@@ -90,14 +101,37 @@ class ClustersOfRows(Rows):
     largest: int
     effective: float
     in_words: str
+    assumption: str = ""
+    cautions: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, n: int, unit: np.ndarray, weight: np.ndarray | None = None) -> ClustersOfRows:
         """Return rows whose clusters `unit` numbers from 0."""
         return cls(n, *cluster_sizes(unit, weight), clusters_in_words(unit, weight))
 
+    def supposing(
+        self, unseen: Unseen, confidence_level: float, like_observed: bool = True, further: Sequence[str] = ()
+    ) -> ClustersOfRows:
+        """Return the same with what an interval supposes; `like_observed` if it may be what the default supposes.
+
+        `further` are warnings beside those of the number of clusters and their sizes.
+        """
+        return replace(
+            self,
+            assumption=supposed(unseen, self.clusters, confidence_level, like_observed),
+            cautions=(*cautions(self.clusters, self.effective), *further),
+        )
+
     def __str__(self) -> str:
         return self.in_words
+
+    @property
+    def unseen(self) -> str:
+        return self.assumption
+
+    @property
+    def compared(self) -> str:
+        return self.assumption
 
 
 @dataclass(frozen=True, eq=False)

@@ -370,7 +370,7 @@ def _tradeoffs(
                 sentences.append(f"{text} to infinity.")
                 continue
             asked = {key: value for key, value in questions[score].items() if key != "lens"}
-            pair = data.some(name, reference).with_whole_clusters().through(questions[score].get("lens"))
+            pair = data.some(name, reference).through(questions[score].get("lens"))
             difference = compare(pair, **asked, **settings)
             low, high = difference.low.item(), difference.high.item()
             if low > 0:

@@ -13,7 +13,7 @@ from calibstat.data.checked_rows import AboutRows, Data, Models, no_models
 from calibstat.data.checks import is_whole, quoted, short
 from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.monitoring.by_segment import BySegment, need_segments, rows_of_segments
-from calibstat.monitoring.period import COUNT_ONCE, MOST_UNITS, UNIT, check_sums
+from calibstat.monitoring.period import MOST_UNITS, UNIT, check_sums, rows_of_monitors
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class PairSummary(BySegment[PairSums]):
         return f"PairSummary({rows:,} row{'s' * (rows != 1)}{segments})"
 
 
-@question_of_all(because=COUNT_ONCE)
+@question_of_all(because=rows_of_monitors("cs.compare(y, models, measure='brier'", "(1 - confidence_level)"))
 def summarize(
     models: Data | Models, /, *, names: tuple[str, str], segment: ArrayLike | None = None, **about: Unpack[AboutRows]
 ) -> PairSummary:

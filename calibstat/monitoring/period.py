@@ -14,7 +14,7 @@ from calibstat.data.checks import is_whole, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.numbered_labels import as_labels
 from calibstat.data.sample import Sample
-from calibstat.inference.designs.question_of_rows import question
+from calibstat.inference.designs.question_of_rows import Reason, question
 from calibstat.monitoring.by_segment import BySegment, need_segments, rows_of_segments, segment_name
 from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likelihood_ratios
 
@@ -25,8 +25,21 @@ from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likeliho
 RATIO_UNIT = 1e-6
 UNIT, UNITS = 1e-9, 10**9
 LARGEST_SUM = 2**62  # in units; beyond it sums of two would leave the range of 64-bit integers
-COUNT_ONCE = "a monitor sums up rows that are independent and count once"  # why it takes neither weights nor clusters
 MOST_UNITS = UNITS + 10  # units of a row in a sum of what is 0 to 1, with more than rounding can add
+
+
+def rows_of_monitors(ask: str, share: str) -> dict[str, Reason]:
+    """Say why a monitor takes neither clusters nor weights, and what to `ask` instead, with a `share` of its level."""
+    by_period = f"=...) of each period by itself, at the level {share} / number of periods"
+    return {
+        "cluster": Reason(
+            "a monitor multiplies the evidence of rows, and the product over the rows of a cluster, which depend on "
+            "each other, is not an e-value",
+            "feed one row of each cluster in its first period, the first or one drawn at random; or ask "
+            f"{ask}, cluster{by_period}",
+        ),
+        "sample_weight": Reason("a monitor sums up rows that count once", f"ask {ask}, sample_weight{by_period}"),
+    }
 
 
 def check_sums(*sums: int) -> None:
@@ -175,7 +188,7 @@ class ModelsSummary:
         return cls(named(PeriodSummary.from_dict, models))
 
 
-@question(because=COUNT_ONCE)
+@question(because=rows_of_monitors("cs.calibration_test(y, p", "alpha"))
 def summarize(
     rows: Data, /, segment: ArrayLike | None = None, *, lens: AnyLens = None, **about: Unpack[AboutRows]
 ) -> PeriodSummary:

@@ -322,7 +322,7 @@ class _Asked:
         asked = self.questions if sections.compares_costly else affordable(self.questions, self.all_rows.n)
         *errors, score = compared(asked, sections.compares_errors)
         of_errors = (compare(self.labelled.through(each["lens"]), **beside(each), **self.settings) for each in errors)
-        rows = self.rows.with_whole_clusters()  # what else is said of clusters is of squared errors alone
+        rows = self.rows
         of_score = compare(rows.through(score["lens"]), **beside(score), **self.settings)
         return {each.measure.name: each for each in (*of_errors, of_score)}
 

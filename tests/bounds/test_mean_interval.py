@@ -11,6 +11,9 @@ from score_reach import score_reach
 
 import calibstat as cs
 from calibstat.bounds.mean_interval import of_vector_losses, range_of_losses
+from calibstat.data.clusters import Unseen
+
+WHOLE_CLUSTERS = Unseen("clusters", 0)
 
 
 def example(n, seed=1):
@@ -66,7 +69,7 @@ def test_rows_have_the_interval_of_their_summary():
     """And in clusters, or with weights, that of units: here of one row each and of equal weights."""
     y, p = example(40)
     losses, summary = pose(y, p, "brier", {}).losses(), pose(y, p, "brier", {}).honest()
-    units = losses.take(slice(None), np.arange(40)).interval
+    units = losses.take(slice(None), np.arange(40), WHOLE_CLUSTERS).interval
     for found in (losses.interval, units):
         assert found.estimate == pytest.approx(summary.estimate, abs=1e-12)
         assert found.variance == pytest.approx(summary.variance, rel=1e-9)
@@ -79,7 +82,7 @@ def test_rows_have_the_interval_of_their_summary():
 def test_rows_in_another_order():
     y, p = example(30)
     losses, order = pose(y, p, "brier", {}).losses(), np.random.default_rng(1).permutation(30)
-    taken = losses.take(order, np.arange(30) // 3)
+    taken = losses.take(order, np.arange(30) // 3, WHOLE_CLUSTERS)
     assert taken.loss.tolist() == losses.loss[order].tolist()
     assert taken.prediction.tolist() == p[order].tolist()
     assert taken.possible().tolist() == losses.possible()[order].tolist()

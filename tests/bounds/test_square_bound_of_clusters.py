@@ -94,7 +94,7 @@ def test_clusters_of_one_row_are_rows():
     assert parts(clusters) == pytest.approx(parts(rows_alone), rel=1e-12)
     assert (clusters.most, clusters.least, clusters.alone) == (rows_alone.most, rows_alone.least, rows_alone.alone)
     assert clusters.high(0.025) > rows_alone.high(0.025)
-    assert replace(clusters, size=None).high(0.025) == pytest.approx(rows_alone.high(0.025), rel=1e-12)
+    assert replace(clusters, units=TailBound.of_rows).high(0.025) == pytest.approx(rows_alone.high(0.025), rel=1e-12)
     for n in (0, 1, 3):
         few = [Side(side.value[:n], side.residual[:n], H, side.sign) for side in sides]
         assert bound_of(few, np.ones(n), None, np.zeros(n, np.int64)).high(0.025) >= 1
@@ -153,7 +153,7 @@ def test_no_further_row_of_classes_adds_more(seed, classes):
 def test_whole_clusters_hide_or_rows_alone():
     sides, weight, unit = rows(np.random.default_rng(3), 200, 20, 1, tied=False)
     clusters = bound_of(sides, np.ones(200), weight, unit)
-    rows_alone = bound_of(sides, np.ones(200), weight, unit, rows_hide=True)
+    rows_alone = bound_of(sides, np.ones(200), weight, unit, unseen="rows")
     assert parts(clusters) == parts(rows_alone)
     assert clusters.high(0.025) > rows_alone.high(0.025)
     size = np.bincount(unit, weight)

@@ -50,7 +50,7 @@ def half_widths(found, names):
 
 
 def test_intervals_are_those_of_a_loop_that_leaves_out_clusters():
-    found = cs.validate(Y, P, sample_weight=WEIGHT, cluster=CLUSTER)
+    found = cs.validate(Y, P, sample_weight=WEIGHT, cluster=cs.Clusters(CLUSTER, unseen="clusters"))
     z = TailBound.of_units(np.bincount(CLUSTER, WEIGHT), 0.025).z
     error = [*left_out(sm.add_constant(X), None, WEIGHT), *left_out(np.ones((N, 1)), X, WEIGHT)]
     assert half_widths(found, ("intercept", "slope", "in_the_large")) == pytest.approx(z * np.array(error), rel=1e-6)

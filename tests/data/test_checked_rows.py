@@ -98,7 +98,7 @@ def test_other_functions_name_those_that_take_folds(name):
         TWO if name == "summarize" else P,
         ASKED.get(name, SEVERAL.get(name))[1],
     )
-    why = f"because {ask.because}" if ask.because else f"which takes none; {TAKE_FOLDS} do"
+    why = f"which takes none; {TAKE_FOLDS} do"
     with pytest.raises(ValueError, match=f"expected rows without folds= for {name}, {why}; found one"):
         ask(Y, rows, **beside, folds=FOLDS)
     data = cs.Models(Y, rows, folds=FOLDS) if name == "summarize" else cs.Data(Y, rows, folds=FOLDS)

@@ -185,6 +185,7 @@ FUTURE = PAIR.map(lambda rows: rows[1]) | class_rows().map(lambda rows: rows[1])
 QUICK = {"n_datasets": st.just(3), "n_sets": st.just(2), "n_resamples": st.just(9), "rng": st.just(1)}
 ALTERNATIVE = st.sampled_from(["temperature=2", "shift=0.5", {"shift": 1}, "shift", None, "shift=nan"]) | HOSTILE
 OTHERS = {  # functions that take other arguments than rows: positional ones, and options by name
+    "blocks": (cs.blocks, [HOSTILE | st.lists(NUMBER | st.dates() | st.datetimes() | text(), max_size=40)], {}),
     "from_logits": (cs.from_logits, [st.lists(NUMBER, max_size=5) | st.lists(st.lists(NUMBER, max_size=3))], {}),
     "sql": (cs.sql, [text() | HOSTILE, text()], {"by": text() | st.lists(text(), max_size=2), "dialect": HOSTILE,
                                                  "table": text(), "weight": text() | st.none(), "cells": text()}),

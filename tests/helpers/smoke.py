@@ -185,6 +185,7 @@ CALLS = {
     "decision_loss": lambda: drawn(cs.decision_loss(Y, P, gain=9, cost=1, **FEW)),
     "estimate": lambda: cs.estimate(Y, P),
     "expected_calibration_error": lambda: cs.expected_calibration_error(Y, P),
+    "blocks": lambda: cs.blocks(range(20)),
     "from_logits": lambda: cs.from_logits([0.1, -2.0]),
     "gce_family": lambda: cs.gce_family(LABEL, PROB),
     "generalization_gap": lambda: str(cs.generalization_gap((Y, P), (Y, P), **FEW)),

@@ -14,13 +14,14 @@ N = 400
 Y, P = cs.generators.temperature(2.0).sample(N, rng=1)
 WEIGHT = RANDOM.gamma(1.0, 1.0, N) * (RANDOM.random(N) > 0.1)
 CLUSTER = RANDOM.integers(0, 50, N)
+WHOLE = cs.Clusters(CLUSTER, unseen="clusters")
 KINDS = ({"sample_weight": WEIGHT}, {"cluster": CLUSTER}, {"sample_weight": WEIGHT, "cluster": CLUSTER})
 IDS = ("weights", "clusters", "both")
 
 
 def units_of(**given):
     data = cs.Data(Y, P, **given)
-    return UnitRows.of(data.view(), data.cluster)
+    return UnitRows.of(data.view(), data)
 
 
 def test_rows_that_all_count_once_are_not_asked_one_by_one():
@@ -52,7 +53,7 @@ def test_net_benefit_row_by_row():
     assert curve.everyone[0] == pytest.approx(rate - (1 - rate) * 3 / 7)
 
 
-@pytest.mark.parametrize("given", KINDS, ids=IDS)
+@pytest.mark.parametrize("given", [KINDS[0], {"cluster": WHOLE}, {"sample_weight": WEIGHT, "cluster": WHOLE}], ids=IDS)
 def test_0_is_at_the_end_of_the_mean_at_the_ends_of_a_ratio(given):
     """At an end r of the interval of O/E the mean of outcome - r * prediction has 0 at an end of its interval."""
     units = units_of(**given)
@@ -63,15 +64,15 @@ def test_0_is_at_the_end_of_the_mean_at_the_ends_of_a_ratio(given):
 
 def test_a_ratio_without_events_begins_at_0_and_one_of_tiny_predictions_may_have_no_end():
     data = cs.Data(np.zeros(60, int), np.full(60, 0.2), cluster=np.arange(60) // 2)
-    low, high = UnitRows.of(data.view(), data.cluster).ratio("O/E", 0.025)
+    low, high = UnitRows.of(data.view(), data).ratio("O/E", 0.025)
     assert low == 0 < high < np.inf
     p = np.r_[np.full(40, 1e-12), np.full(2, 0.9)]
     data = cs.Data(np.r_[np.zeros(40, int), 1, 0], p, cluster=np.r_[np.repeat(np.arange(40), 1), 40, 40])
-    assert UnitRows.of(data.view(), data.cluster).ratio("O/E", 0.025)[1] == np.inf
+    assert UnitRows.of(data.view(), data).ratio("O/E", 0.025)[1] == np.inf
 
 
 def test_clusters_of_one_row_are_rows_of_weight_1():
-    clusters = cs.net_benefit(Y, P, [0.3], cluster=np.arange(N))
+    clusters = cs.net_benefit(Y, P, [0.3], cluster=cs.Clusters(np.arange(N), unseen="clusters"))
     rows = cs.net_benefit(Y, P, [0.3], sample_weight=np.ones(N))
     assert (clusters.low, clusters.high) == (pytest.approx(rows.low), pytest.approx(rows.high))
 

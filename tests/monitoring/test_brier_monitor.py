@@ -97,7 +97,7 @@ def test_models_are_rows_that_were_checked():
         (
             cs.Models(MANY, {"A": MANY, "B": MANY}, cluster=range(40)),
             {},
-            "expected rows without cluster= .* independent",
+            "expected rows without cluster= .* is not an e-value; found one",
         ),
         (cs.Data([0, 1], [0.2, 0.8]), {}, "expected y_prob, a mapping from name"),
     ],

@@ -186,7 +186,11 @@ def test_data_are_rows_that_were_checked():
         (cs.Data([0, 1], [0.2, 0.8]), {"y_prob": [0.2, 0.8]}, "expected cs.Data alone, found y_prob= beside it"),
         (cs.Data([0, 1], [0.2, 0.8], lens="top_label"), {"lens": cs.lenses.one_class(1)}, "expected one lens, found"),
         (cs.Data([0, 1], [0.2, 0.8]), {"labels": [0, 1]}, "expected cs.Data alone, found labels= beside it"),
-        (cs.Data([0, 1] * 20, [0.2, 0.8] * 20, cluster=range(40)), {}, "expected rows without cluster= .* independent"),
+        (
+            cs.Data([0, 1] * 20, [0.2, 0.8] * 20, cluster=range(40)),
+            {},
+            "without cluster= .* is not an e-value; found one",
+        ),
         (cs.Data([0, 1], [0.2, 0.8], sample_weight=[1, 2]), {}, "expected rows without sample_weight= .* once"),
         (
             cs.Models([0, 1], {"a": [0.2, 0.8]}),

@@ -112,3 +112,59 @@ def test_rows_that_cannot_be_summed_are_refused():
         MONITOR.summarize([1, 0], [0.5, 1.5])
     with pytest.raises(ValueError, match="expected at least one row"):
         MONITOR.summarize([], [])
+
+
+CLUSTER = np.arange(60) // 3
+WAYS = {  # calls that a refusal names: each monitor, the call with clusters, and the one to ask instead of each period
+    "Monitor": (lambda y, p, **about: cs.Monitor().update(y, p, **about), r"cs.calibration_test\(y, p", "alpha"),
+    "Monitor of models": (
+        lambda y, p, **about: cs.Monitor().update(y, {"a": p, "b": p**2}, **about),
+        r"cs.calibration_test\(y, p", "alpha"
+    ),
+    "BrierMonitor": (
+        lambda y, p, **about: cs.BrierMonitor().update(y, p, p**2, **about),
+        r"cs.compare\(y, models, measure='brier'", r"\(1 - confidence_level\)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WAYS)
+@pytest.mark.parametrize("cluster", [CLUSTER, cs.Clusters(CLUSTER)])
+def test_clusters_are_refused_with_the_reason_and_a_way_out(kind, cluster):
+    update, ask, share = WAYS[kind]
+    message = (
+        "expected rows without cluster= for summarize, because .* the product over the rows of a cluster, which depend "
+        "on each other, is not an e-value; found one: feed one row of each cluster in its first period, .*; "
+        rf"or ask {ask}, cluster=\.\.\.\) of each period by itself, at the level {share} / number of periods$"
+    )
+    y, p = cs.generators.calibrated().sample(60, rng=1)
+    with pytest.raises(ValueError, match=message):
+        update(y, p, cluster=cluster)
+
+
+def alarms(one_row):
+    """In how many of 100 streams of 5 periods, each of 40 clusters of 10 alike rows, a monitor has a false alarm."""
+    found = 0
+    cluster = np.repeat(np.arange(40), 10)
+    first = np.unique(cluster, return_index=True)[1]
+    of = first if one_row else np.arange(400)
+    for stream in range(100):
+        random, monitor = np.random.default_rng([20261128, stream]), cs.Monitor()
+        for _ in range(5):
+            p = random.random(400)
+            y = random.random(40)[cluster] < p
+            monitor.update(y[of], p[of])
+        found += monitor.alarm
+    return found
+
+
+def test_one_row_of_each_cluster_keeps_the_promise_and_all_rows_do_not():
+    most = cs.study.most_rejections(0.05, 100, 1e-3)
+    assert alarms(one_row=True) <= most < alarms(one_row=False)
+
+
+def test_the_other_ways_out_are_open():
+    y, p = cs.generators.calibrated().sample(120, rng=1)
+    cluster = np.arange(120) // 3
+    assert 0 < cs.calibration_test(y, p, measure="ks", cluster=cluster, n_resamples=99, rng=1).pvalue <= 1
+    assert 0 < cs.compare(y, {"a": p, "b": p**2}, measure="brier", cluster=cluster).pvalue <= 1

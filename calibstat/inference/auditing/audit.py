@@ -17,7 +17,7 @@ from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.auditing.counted_groups import CountedGroups
 from calibstat.inference.auditing.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.auditing.other_rows import against_other_rows
-from calibstat.inference.designs.question_of_rows import question
+from calibstat.inference.designs.question_of_rows import Reason, question
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.p_values import p_value, step_down
 from calibstat.resampling import Draws, Labels, Stream, canonical_order, draw, packed
@@ -25,10 +25,19 @@ from calibstat.resampling.rng import Rng
 from calibstat.resampling.sources import AtomSums, GroupSums
 from calibstat.result import read_only
 
-BY_ROWS = "it draws the label of each row independently, and its limits are for counts of rows, not for sums of weights"
+IN_GROUPS = "of the rows of each group, at the level alpha / number of groups"
+ROWS_OF_GROUPS = {
+    "cluster": Reason(
+        "it draws the label of each row independently", f"ask cs.calibration_test(y, p, cluster=...) {IN_GROUPS}"
+    ),
+    "sample_weight": Reason(
+        "its limits are for counts of rows, not for sums of weights",
+        f"ask cs.calibration_test(y, p, sample_weight=...) {IN_GROUPS}",
+    ),
+}
 
 
-@question(because=BY_ROWS)
+@question(because=ROWS_OF_GROUPS)
 def audit(
     rows: Data,
     /,

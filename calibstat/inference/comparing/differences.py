@@ -23,7 +23,8 @@ class Differences(NamedTuple):
     """A measure of each model, and for each pair the difference, its interval and p-value; `n` counts rows.
 
     Of kernel errors `errors` are the low end, the estimate and the high end of each model, shape (3, M), and `at_least`
-    is by how much the errors of a pair differ at least, 0 where no difference is shown.
+    is by how much the errors of a pair differ at least, 0 where no difference is shown. `remarks` are what is to be
+    said of each pair beside the numbers, empty where nothing is.
     """
 
     estimates: np.ndarray
@@ -34,6 +35,7 @@ class Differences(NamedTuple):
     n: tuple[int, ...]
     errors: np.ndarray | None = None
     at_least: np.ndarray | None = None
+    remarks: tuple[str, ...] = ()
 
     def fields(self, names: tuple[str, ...], pairs: Pairs, bounds: tuple[float, float], adjust: str) -> dict[str, Any]:
         """Return the fields of a comparison that these numbers make, with ends within the bounds of the measure."""
@@ -54,6 +56,7 @@ class Differences(NamedTuple):
             "errors_low": low,
             "errors_high": high,
             "at_least": self.at_least,
+            "remarks": self.remarks if any(self.remarks) else (),
         }
 
 

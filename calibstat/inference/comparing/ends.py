@@ -10,11 +10,12 @@ from typing import Protocol, Self
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.mean_interval import RowLosses
+from calibstat.bounds.mean_interval import MeanInterval, OfMean, RowLosses
 from calibstat.inference.comparing.differences import ComparedModels, Differences, Pairs, differences_of
 from calibstat.inference.comparing.mean_difference import MeansOfSamples, of_same_rows
 from calibstat.inference.comparing.seminorm_difference import ResampledModel, resampled_together, upper_ends
-from calibstat.inference.problems.problem import Problem
+from calibstat.inference.problems.problem import Problem, unseen_of
+from calibstat.inference.words_on_clusters import SWAPPING, remark
 from calibstat.measures.kinds.registry import measures_by_rows
 from calibstat.resampling import Draws
 
@@ -70,7 +71,12 @@ class ByEnds(ABC):
             high=np.array([end.high(alpha / 2) for end in above]),
             pvalue=np.array([p_value_of_ends(*each, self.tails) for each in zip(above, below, strict=True)]),
             n=tuple(model.n_rows for model in self.posed),
+            remarks=tuple(self.remark(end, alpha / 2) for end in above),
         )
+
+    def remark(self, end: UpperEnd, tail: float) -> str:
+        """Return what is to be said of a pair beside its numbers."""
+        return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +91,23 @@ class ByLosses(ByEnds):
         """Take the losses of the rows of each model in an order that all models on the same rows share."""
         losses: dict[int, RowLosses] = {}
         for _, group, order, unit in compared.orders():
-            losses |= {m: compared.problems[m].losses().take(order, unit) for m in group}
+            unseen = unseen_of(compared.problems[group[0]], compared.unit)
+            losses |= {m: compared.problems[m].losses().take(order, unit, unseen) for m in group}
         return cls(compared, [losses[m] for m in range(len(losses))])
 
     def upper(self, pairs: Pairs, tail: float) -> Sequence[UpperEnd]:
         return [self._upper(a, b) for a, b in pairs]
 
+    def remark(self, end: UpperEnd, tail: float) -> str:
+        return remark_on_clusters(end, self.posed[0], tail, SWAPPING)
+
     def _upper(self, a: int, b: int) -> UpperEnd:
         one, other = self.posed[a], self.posed[b]
         if not self.compared.paired:
-            return MeansOfSamples(one.interval, other.interval)
+            first, second = one.interval, other.interval
+            assert isinstance(first, MeanInterval)  # samples are of independent rows
+            assert isinstance(second, MeanInterval)
+            return MeansOfSamples(first, second)
         return of_same_rows(one, other, _same_outcomes(self.compared.problems[a], self.compared.problems[b]))
 
 
@@ -127,6 +140,13 @@ def by_ends(compared: ComparedModels) -> ByEnds:
     """Return the way to compare a measure by the ends of its differences; raise if none is known for such rows."""
     _need_comparison(compared.first, compared.unit)
     return ByLosses.of(compared) if compared.first.is_mean else ByDraws.of(compared)
+
+
+def remark_on_clusters(end: UpperEnd, rows: RowLosses, tail: float, further: str = "") -> str:
+    """Return what is to be said of the difference of mean losses of rows in clusters; nothing of other rows."""
+    if rows.unseen is None or not isinstance(end, OfMean):
+        return ""
+    return remark(end, rows.unseen.word, tail, further=further)
 
 
 def _need_comparison(problem: Problem, unit: np.ndarray | None) -> None:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.bounds.mean_interval import MeanInterval, RowLosses
+from calibstat.bounds.mean_interval import MeanInterval, OfMean, RowLosses
 from calibstat.bounds.tail_bound import TailBound
 from calibstat.inference.comparing.differences import zero_if_rounding
 
 
-def of_same_rows(one: RowLosses, other: RowLosses, same_outcomes: bool) -> MeanInterval:
+def of_same_rows(one: RowLosses, other: RowLosses, same_outcomes: bool) -> OfMean:
     """Return the mean difference of the losses of two models in each row.
 
     Statement and argument: docs/proofs.md, section 7.

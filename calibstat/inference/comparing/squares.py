@@ -10,6 +10,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.square_bound import Side, SquareBound, bound_of
+from calibstat.data.clusters import OBSERVED
 from calibstat.inference.comparing.differences import (
     ComparedModels,
     Differences,
@@ -62,16 +63,16 @@ class Kinds:
         number = np.ones(order.size) if count is None else count[order]
         return cls(label[:, :, first], value[:, :, first], np.add.reduceat(number, first), None, None)
 
-    def bound(self, bandwidth: float, *signs: tuple[int, float], rows_hide: bool = False) -> SquareBound:
+    def bound(self, bandwidth: float, *signs: tuple[int, float], unseen: str = OBSERVED) -> SquareBound:
         """Return the bound of the sum of the squared errors of these models, each with its sign.
 
-        Of several classes a squared error is the mean over the classes. If `rows_hide`, what was not observed are rows
-        and not whole clusters.
+        Of several classes a squared error is the mean over the classes. `unseen` says what is supposed of clusters that
+        were not observed.
         """
         residual = self.label - self.value if self.weight is None else self.weight * (self.label - self.value)
         classes = range(self.value.shape[1])
         sides = [Side(self.value[m, k], residual[m, k], bandwidth, sign) for m, sign in signs for k in classes]
-        bound = bound_of(sides, self.count, self.weight, self.unit, rows_hide=rows_hide)
+        bound = bound_of(sides, self.count, self.weight, self.unit, unseen=unseen)
         return bound if len(classes) == 1 else bound.over(len(classes))
 
 
@@ -85,19 +86,19 @@ class BySquares:
         The models.
     kinds : sequence of Kinds
         The rows of each group of models on the same rows.
-    rows_hide : bool
-        Whether what was not observed are rows and not whole clusters.
+    unseen : str
+        What is supposed of clusters that were not observed, a word of `UNSEEN`.
     """
 
     compared: ComparedModels
     kinds: Sequence[Kinds]
-    rows_hide: bool = False
+    unseen: str = OBSERVED
 
     @classmethod
-    def of(cls, compared: ComparedModels, *, rows_hide: bool = False, count: np.ndarray | None = None) -> Self:
+    def of(cls, compared: ComparedModels, *, unseen: str = OBSERVED, count: np.ndarray | None = None) -> Self:
         """Take the rows of the models; `count` says how many rows each row stands for, by default one."""
         groups = [[compared.problems[m] for m in group] for group in compared.groups]
-        return cls(compared, [Kinds.of(problems, compared.unit, count) for problems in groups], rows_hide)
+        return cls(compared, [Kinds.of(problems, compared.unit, count) for problems in groups], unseen)
 
     @property
     def bandwidth(self) -> float:
@@ -114,7 +115,7 @@ class BySquares:
     def alone(self) -> list[SquareBound]:
         """Return the bound of the squared error of each model."""
         places = [self.place(m) for m in range(len(self.compared.names))]
-        return [kinds.bound(self.bandwidth, (k, 1.0), rows_hide=self.rows_hide) for kinds, k in places]
+        return [kinds.bound(self.bandwidth, (k, 1.0), unseen=self.unseen) for kinds, k in places]
 
     def between(self, a: int, b: int, alone: Sequence[SquareBound]) -> SquareBound:
         """Return the bound of the difference of two models, of which there are the bounds of each alone."""
@@ -123,7 +124,7 @@ class BySquares:
         # added up in one order, so that B - A is the negative of A - B to the last bit
         (kinds, one), (_, other) = self.place(a), self.place(b)
         signs = (min(one, other), 1.0), (max(one, other), -1.0)
-        bound = kinds.bound(self.bandwidth, *signs, rows_hide=self.rows_hide)
+        bound = kinds.bound(self.bandwidth, *signs, unseen=self.unseen)
         return -bound if one > other else bound
 
     def differences(self, pairs: Pairs, alpha: float) -> Differences:
@@ -165,11 +166,11 @@ def goes_by_squares(problem: Problem, unit: np.ndarray | None) -> bool:
     return problem.laplace_bandwidth is not None and (unit is None or not problem.compares)
 
 
-def by_bootstrap(compared: ComparedModels, *, rows_hide: bool = False) -> Way:
+def by_bootstrap(compared: ComparedModels, *, unseen: str = OBSERVED) -> Way:
     """Return the way to compare measures: by squares where they are known, with ends where the measure has them."""
     if not goes_by_squares(compared.first, compared.unit):
         return by_ends(compared)
-    squares = BySquares.of(compared, rows_hide=rows_hide)
+    squares = BySquares.of(compared, unseen=unseen)
     return ByEndsAndSquares(by_ends(compared), squares) if compared.first.compares else squares
 
 

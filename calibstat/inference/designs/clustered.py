@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import MappingProxyType
+from typing import cast
 
 import numpy as np
 
-from calibstat.data.clusters import clusters_in_words
+from calibstat.data.clusters import Unseen, clusters_in_words
 from calibstat.inference.calibration_test_results import CalibrationTestResult
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.designs.design import NO_STUDY, HowToTest
 from calibstat.inference.designs.independent import REPORT_NEEDS_A_LENS, Independent
 from calibstat.inference.honest_ends import NoInterval
@@ -16,6 +18,7 @@ from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.inference.rows_of_results import ClustersOfRows, Rows
 from calibstat.inference.sign_flip import sign_flip_test
+from calibstat.inference.words_on_clusters import of_bootstrap, of_neighbours
 from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws
 
@@ -73,6 +76,16 @@ class Clustered(Independent):
                 "it has the methods percentile, basic"
             )
         return clusters
+
+    def interval_of(self, problem: Problem, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
+        found = super().interval_of(problem, method, confidence_level, draws)
+        rows = cast("ClustersOfRows", found.rows)
+        unseen = Unseen(self.data.unseen, problem.view.rarest(self.units).count)
+        if method != "honest":
+            return replace(found, rows=replace(rows, cautions=tuple(of_bootstrap(rows.clusters))))
+        like_observed = problem.is_mean or problem.measure.honest == "norm"
+        alike = of_neighbours(problem.losses().loss, self.data, problem.weight) if problem.is_mean else []
+        return replace(found, rows=rows.supposing(unseen, confidence_level, like_observed, alike))
 
     def introduced(self, rows: str) -> str:
         """Return a sentence about rows, and how many clusters they are in."""

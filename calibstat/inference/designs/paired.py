@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibstat.data.clusters import UNSEEN
+from calibstat.data.clusters import Unseen
 from calibstat.inference.comparing.differences import ComparedModels, Way
-from calibstat.inference.comparing.squares import by_bootstrap, goes_by_squares
+from calibstat.inference.comparing.squares import by_bootstrap
 from calibstat.inference.comparing.swap import BySwap
 from calibstat.inference.designs.several_models import (
     BOOTSTRAP,
@@ -19,6 +19,7 @@ from calibstat.inference.designs.several_models import (
     in_same_order,
 )
 from calibstat.inference.rows_of_results import ClustersOfRows, Rows
+from calibstat.inference.words_on_clusters import of_neighbours
 from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws
 
@@ -53,37 +54,34 @@ class PairedClusters(Paired):
         assert self.first.cluster is not None
         return self.first.cluster
 
-    @property
-    def rows_hide(self) -> bool:
-        """Whether what the sample lacks are rows alone, and not whole clusters."""
-        return self.first.unseen != UNSEEN[0]
-
     def pose(self, measure: Measure, draws: Draws) -> ComparedModels:
         return replace(super().pose(measure, draws), unit=self.units)
 
     def way(self, compared: ComparedModels, method: str) -> Way:
-        if self.rows_hide and (method == SWAP or not goes_by_squares(compared.first, compared.unit)):
-            raise nothing_unseen(compared.first.measure)
-        return BySwap(compared) if method == SWAP else by_bootstrap(compared, rows_hide=self.rows_hide)
+        return BySwap(compared) if method == SWAP else by_bootstrap(compared, unseen=self.first.unseen)
 
     def described(self, compared: ComparedModels, n: tuple[int, ...], how: HowToCompare) -> Rows:
-        return ClustersOfRows.of(n[0], self.units, compared.first.weight)
+        rows = ClustersOfRows.of(n[0], self.units, compared.first.weight)
+        if how.method == SWAP:
+            return rows
+        unseen = Unseen(self.first.unseen, compared.first.view.rarest(self.units).count)
+        return rows.supposing(unseen, how.confidence_level, further=self._alike(compared, how))
+
+    def _alike(self, compared: ComparedModels, how: HowToCompare) -> list[str]:
+        """Return warnings where neighbouring clusters are alike in the difference of the losses of a pair."""
+        if not compared.first.is_mean:
+            return []
+        loss = [each.losses().loss for each in compared.problems]
+        weight = compared.first.weight
+        found = [of_neighbours(loss[a] - loss[b], self.first, weight) for a, b in how.pairs]
+        return [*dict.fromkeys(sentence for each in found for sentence in each)]
 
     def null(self, compared: ComparedModels, method: str, rows: Rows) -> str:
         if method == SWAP:
             return _exchangeable(f"one of {rows}")
-        hidden = ", assuming that kinds of clusters that were not observed do not matter" if self.rows_hide else ""
-        return equal_measures(compared, sampled=f" these {rows} are an independent sample of") + hidden
+        return equal_measures(compared, sampled=f" these {rows} are an independent sample of")
 
 
 def _exchangeable(each: str) -> str:
     """Return the null hypothesis of permutations."""
     return f"in every {each} the two models can be exchanged without changing the distribution of the data"
-
-
-def nothing_unseen(measure: Measure) -> ValueError:
-    """Return the error where clusters that were not observed mean nothing."""
-    return ValueError(
-        "expected unseen='rows' with cluster= and kernel_ce_squared, whose bound allows for clusters that were not "
-        f"observed; found {measure}"
-    )

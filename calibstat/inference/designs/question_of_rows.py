@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,13 @@ TAKERS: Mapping[str, tuple[str, ...]] = {  # the functions to name where another
     "folds": ("confidence_interval", "calibration_test", "compare", "report"),
     "judge": ("confidence_interval", "calibration_test", "compare", "report"),
 }
+
+
+class Reason(NamedTuple):
+    """The reason for which a function does not take a word about rows, and the way out."""
+
+    why: str
+    instead: str
 
 
 class Question(Protocol[P, R_co]):
@@ -60,17 +67,22 @@ class QuestionOfAll(Protocol[P, R_co]):
 
 
 class Asked(Protocol):
-    """A question, as its rows are checked: the words that it takes, and why it takes no others."""
+    """A question, as its rows are checked: the words that it takes, and why it does not take others."""
 
     __name__: str
     takes: tuple[str, ...]
-    because: str
+    because: Mapping[str, Reason]
 
 
-def question(*takes: str, because: str = "") -> Callable[[Callable[Concatenate[Data, P], R]], Question[P, R]]:
+NO_REASONS: Mapping[str, Reason] = {}
+
+
+def question(
+    *takes: str, because: Mapping[str, Reason] = NO_REASONS
+) -> Callable[[Callable[Concatenate[Data, P], R]], Question[P, R]]:
     """Let a function of `Data` take outcomes and predictions too, of one model or of several.
 
-    `takes` are the words about rows that it takes beside labels, and `because` says why it takes no others.
+    `takes` are the words about rows that it takes beside labels, and `because` says of others why it does not.
     """
 
     def decorated(ask: Callable[Concatenate[Data, P], R]) -> Question[P, R]:
@@ -80,7 +92,7 @@ def question(*takes: str, because: str = "") -> Callable[[Callable[Concatenate[D
 
 
 def question_of_all(
-    *takes: str, because: str = ""
+    *takes: str, because: Mapping[str, Reason] = NO_REASONS
 ) -> Callable[[Callable[Concatenate[Any, P], R]], QuestionOfAll[P, R]]:
     """Let a function of `Data`, `Models` or `Samples` take outcomes and predictions too; words as of `question`."""
 
@@ -90,7 +102,7 @@ def question_of_all(
     return decorated
 
 
-def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: str, *, each: bool) -> Any:
+def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: Mapping[str, Reason], *, each: bool) -> Any:
     """Return the function of outcomes and predictions; `each` says that it is asked about each model by itself."""
     signature = inspect.signature(ask)
     own = [*signature.parameters.values()][1:]
@@ -139,7 +151,7 @@ def rows_of(
     """Return the rows that a function was given, or make them of outcomes, predictions and words about them."""
     for word, given in about.items():
         if given is not None and word not in function.takes and word in TAKERS:
-            raise _not_taken(function, word)
+            raise not_taken(function, word)
     if not isinstance(y_true, Data | Models):
         if "samples" in function.takes and y_prob is None:
             return Samples(y_true, lens=lens, **about)
@@ -151,7 +163,7 @@ def rows_of(
     need_alone(y_true, {"y_prob": y_prob, **about})
     for word in y_true.words:
         if word not in function.takes:
-            raise _not_taken(function, word)
+            raise not_taken(function, word)
     return y_true.asked_through(lens)
 
 
@@ -163,7 +175,11 @@ def need_alone(rows: Data | Models, beside: Mapping[str, object]) -> None:
             raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
 
 
-def _not_taken(function: Asked, word: str) -> ValueError:
-    why = f"which takes none; {', '.join(TAKERS[word])} do" if word in TAKERS else "which takes none"
-    why = f"because {function.because}" if function.because and word in TAKERS else why
-    return ValueError(f"expected rows without {word}= for {function.__name__}, {why}; found one")
+def not_taken(function: Any, word: str) -> ValueError:
+    """Return the error for rows with a word that a function does not take."""
+    expected = f"expected rows without {word}= for {function.__name__}"
+    if word in function.because:
+        why, instead = function.because[word]
+        return ValueError(f"{expected}, because {why}; found one: {instead}")
+    takers = f"; {', '.join(TAKERS[word])} do" if word in TAKERS else ""
+    return ValueError(f"{expected}, which takes none{takers}; found one")

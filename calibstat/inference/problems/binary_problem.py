@@ -124,7 +124,7 @@ class BinaryProblem(Problem):
         """Return the interval of the measure on a table of these rows."""
         sample, measure = self.view.sample, self._measure
         norm = measure.norm_on(sample.value, sample.count)
-        table = norm.table_of_rows(rows, sample, unit)
+        table = replace(norm.table_of_rows(rows, sample, unit), unseen=self.unseen)
         interval = measure.interval_on(table, norm)
         interval.check()
         return interval, table

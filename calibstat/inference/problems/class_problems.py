@@ -296,4 +296,4 @@ class ClassWiseProblem(ProblemOfClasses):
 
     def _events(self) -> Iterator[BinaryProblem]:
         """Return the problem of each class against the rest."""
-        return (BinaryProblem(self.measure, view) for view in self.view.events())
+        return (BinaryProblem(self.measure, view, unseen=self.unseen) for view in self.view.events())

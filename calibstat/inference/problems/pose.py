@@ -63,7 +63,7 @@ def problem_of(data: Data, measure: Measure) -> Problem:
         form.check_probabilities(view.predictions.prob)
         return MulticlassProblem(form, view)
 
-    return view.choose(of_event, of_vectors, of_classes)
+    return replace(view.choose(of_event, of_vectors, of_classes), unseen=data.unseen)
 
 
 class NullModel(ABC):

@@ -14,6 +14,7 @@ from calibstat.bounds.intervals import ComparableInterval, Interval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.residual_tables import Order, RowTable, TableOfRows
 from calibstat.bounds.tables_of_classes import TablesOfClasses
+from calibstat.data.clusters import OBSERVED, Unseen
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.views import View
 from calibstat.inference.deviation import Deviation
@@ -70,6 +71,7 @@ class Problem(ABC):
     measure: Measure
     view: View
     unit: np.ndarray | None = field(default=None, kw_only=True)  # the cluster of each row, of `with_unit`
+    unseen: str = field(default=OBSERVED, kw_only=True)  # what is supposed of clusters that were not observed
 
     @property
     def lens(self) -> NamedLens:
@@ -244,7 +246,7 @@ class Problem(ABC):
         order, unit_in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
         assert unit_in_order is not None
         if self.is_mean:
-            losses = self.losses().take(order, unit_in_order)
+            losses = self.losses().take(order, unit_in_order, unseen_of(self, unit))
             return ClusteredRows(losses.estimate, losses.interval, losses.table, _only_sum)
         interval, table = self.interval_of_rows(order, unit_in_order)
         assert isinstance(table, RowTable | TablesOfClasses)
@@ -254,6 +256,11 @@ class Problem(ABC):
         """Return the rows in clusters, numbered from 0, for percentile intervals."""
         in_clusters = self.in_clusters(unit)
         return self.with_unit(unit) if in_clusters is None else in_clusters
+
+
+def unseen_of(problem: Problem, unit: np.ndarray | None) -> Unseen | None:
+    """Return what is supposed of absent clusters, where `unit` numbers those of the rows as given; None without."""
+    return None if unit is None else Unseen(problem.unseen, problem.view.rarest(unit).count)
 
 
 def _only_sum(theta: np.ndarray) -> Any:

@@ -63,7 +63,7 @@ def test_a_report_names_the_clusters_and_what_must_be_independent():
 def test_labels_may_be_given_alone_or_with_what_is_said_of_them(form):
     alone, said = cs.Data(Y, P, cluster=form(UNIT)), cs.Data(Y, P, cluster=cs.Clusters(form(UNIT)))
     assert alone.cluster.tolist() == said.cluster.tolist() == UNIT.tolist()
-    assert (alone.unseen, said.unseen, cs.Data(Y, P).unseen) == ("clusters",) * 3
+    assert (alone.unseen, said.unseen, cs.Data(Y, P).unseen) == ("observed",) * 3
     rows = cs.Clusters(form(UNIT), unseen="rows")
     assert cs.Data(Y, P, cluster=rows).unseen == "rows"
     models = cs.Models(Y, {"a": P, "b": P**2}, cluster=rows)
@@ -78,8 +78,11 @@ def test_labels_may_be_given_alone_or_with_what_is_said_of_them(form):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: cs.Clusters(UNIT, unseen="models"), "expected unseen 'clusters' or 'rows', found 'models'"),
-        (lambda: cs.Clusters(UNIT, unseen=["rows"]), r"expected unseen 'clusters' or 'rows', found \['rows'\]"),
+        (
+            lambda: cs.Clusters(UNIT, unseen="models"),
+            "expected unseen 'observed', 'clusters' or 'rows', found 'models'",
+        ),
+        (lambda: cs.Clusters(UNIT, unseen=["rows"]), r"expected unseen 'observed', .*, found \['rows'\]"),
         (lambda: cs.Clusters(None, unseen="rows"), "expected labels, the cluster of each row, found None"),
         (lambda: cs.Clusters(cs.Clusters(UNIT)), r"expected labels, .* found Clusters\(400 labels"),
         (lambda: cs.Data(Y, P, cluster=cs.Clusters(UNIT[:5])), r"shape \(400,\), found shape \(5,\)"),

@@ -9,20 +9,41 @@ import calibstat as cs
 
 Y, P = cs.generators.calibrated().sample(60, rng=1)
 GROUPS = {"high": P > 0.5}
-WHY = "it draws the label of each row independently, and its limits are for counts of rows, not for sums of weights"
+WHY = {
+    "cluster": "it draws the label of each row independently",
+    "sample_weight": "its limits are for counts of rows, not for sums of weights",
+}
+UNITS = {"cluster": np.arange(60) % 40, "sample_weight": np.arange(60) % 3 + 0.5}
 
 
-@pytest.mark.parametrize(
-    ("name", "given"), [("cluster", np.arange(60) // 2), ("sample_weight", np.arange(60) % 3 + 0.5)]
-)
-def test_units_are_refused_with_the_reason(name, given):
-    with pytest.raises(ValueError, match=f"without {name}= for audit, because {WHY}; found one"):
-        cs.audit(Y, P, GROUPS, **{name: given})
-    for rows in (cs.Data(Y, P, **{name: given}), cs.Models(Y, {"a": P}, **{name: given})):
-        with pytest.raises(ValueError, match=f"without {name}= for audit, because {WHY}; found one"):
+@pytest.mark.parametrize("name", UNITS)
+def test_units_are_refused_with_the_reason_and_a_way_out(name):
+    found = (
+        rf"without {name}= for audit, because {WHY[name]}; found one: ask cs.calibration_test\(y, p, {name}=...\) of"
+    )
+    given = {name: UNITS[name]}
+    with pytest.raises(ValueError, match=found):
+        cs.audit(Y, P, GROUPS, **given)
+    for rows in (cs.Data(Y, P, **given), cs.Models(Y, {"a": P}, **given)):
+        with pytest.raises(ValueError, match=found):
             cs.audit(rows, groups=GROUPS)
 
 
-def test_the_page_says_so():
+@pytest.mark.parametrize("name", UNITS)
+def test_the_way_out_is_open(name):
+    of = P > 0.1
+    test = cs.calibration_test(Y[of], P[of], measure="ks", n_resamples=99, rng=1, **{name: UNITS[name][of]})
+    assert test.pvalue > 0
+
+
+def test_folds_are_refused_by_naming_functions_that_take_them():
+    with pytest.raises(
+        ValueError, match=r"without folds= for audit, which takes none; confidence_interval, .* do; found"
+    ):
+        cs.audit(Y, P, GROUPS, folds=np.arange(60) % 5)
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_the_page_says_so(name):
     page = (Path(__file__).parents[3] / "docs" / "groups.md").read_text(encoding="utf-8")
-    assert f"because {WHY}" in " ".join(page.split())
+    assert f"`{name}=`, because {WHY[name]}" in " ".join(page.split())

@@ -233,8 +233,3 @@ def test_reasons():
     for lens, reason in reasons.items():
         with pytest.raises(ValueError, match=reason):
             cs.compare(y, {"A": p, "B": p}, lens=lens)
-    hit, cluster = (y == 0).astype(int), np.arange(40)
-    hidden = cs.Clusters(cluster, unseen="rows")
-    for given in ({"measure": "ks"}, {"method": "swap"}):
-        with pytest.raises(ValueError, match="expected unseen='rows' with cluster="):
-            cs.compare(hit, {"A": p[:, 0], "B": p[:, 1]}, cluster=hidden, **given)

@@ -26,19 +26,28 @@ def test_results_say_how_rows_came_about(method):
 
 
 @pytest.mark.parametrize(
-    "asked", [{"measure": "brier"}, {"measure": "kernel_ce"}, {"method": "swap"}, {"folds": UNIT % 4}]
+    "asked", [{}, {"measure": "brier"}, {"measure": "ks"}, {"measure": "brier", "folds": UNIT % 4}], ids=str
 )
-def test_unseen_is_refused_where_it_means_nothing(asked):
-    with pytest.raises(ValueError, match=r"expected unseen='rows' with cluster= and kernel_ce_squared, .* found"):
-        cs.compare(Y, TWO, cluster=HIDDEN, n_resamples=9, **asked)
+def test_more_is_found_where_more_is_supposed_of_absent_clusters(asked):
+    """And each result says what it supposes."""
+    labels = np.arange(240) // 6
+    asked = {**asked, "folds": labels % 4} if "folds" in asked else asked
+    found = {
+        word: cs.compare(Y, TWO, cluster=cs.Clusters(labels, unseen=word), n_resamples=99, rng=1, **asked)
+        for word in ("clusters", "observed", "rows")
+    }
+    widths = [float(each.high[0] - each.low[0]) for each in found.values()]
+    assert widths[0] > widths[1] > 0
+    assert widths[0] > widths[2] > 0
+    assert found["observed"].to_dict() == cs.compare(Y, TWO, cluster=labels, n_resamples=99, rng=1, **asked).to_dict()
+    if "folds" not in asked:
+        said = {word: str(each) for word, each in found.items()}
+        assert "would contribute more than the most extreme one of these 40" in said["observed"]
+        assert "all of whose rows have the worst outcome" in said["clusters"]
+        assert "that are absent here do not matter" in said["rows"]
 
 
-def test_models_can_forget_what_is_said_of_their_clusters():
-    """As functions of many questions do, for those that it says nothing of."""
-    models = cs.Models(Y, TWO, cluster=HIDDEN)
-    whole = cs.compare(models.with_whole_clusters(), measure="brier")
-    assert whole.to_dict() == cs.compare(Y, TWO, cluster=UNIT, measure="brier").to_dict()
-    with pytest.raises(ValueError, match="expected unseen='rows'"):
-        cs.compare(models, measure="brier")
-    found = cs.compare(models)
-    assert found.to_dict() != cs.compare(models.with_whole_clusters()).to_dict()
+def test_swapping_supposes_nothing_of_absent_clusters():
+    found = [cs.compare(Y, TWO, cluster=each, method="swap", n_resamples=9, rng=1) for each in (UNIT, HIDDEN)]
+    assert found[0].to_dict() == found[1].to_dict()
+    assert "absent" not in str(found[0])

@@ -15,7 +15,7 @@ from public_functions import public_functions
 import calibstat as cs
 from calibstat.data.checked_rows import AboutRows, Samples
 from calibstat.inference.designs import question_of_rows as questions
-from calibstat.inference.designs.question_of_rows import ROW_WORDS, TAKERS, question, question_of_all
+from calibstat.inference.designs.question_of_rows import ROW_WORDS, TAKERS, Reason, question, question_of_all
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import RowsAndOptions
 
@@ -38,7 +38,7 @@ def described(
     return rows, place, lens, power
 
 
-@question(because="samples of different rows have no folds")
+@question(because=dict.fromkeys(["folds", "judge"], Reason("samples of different rows have none", "ask described")))
 def plain(rows: cs.Data, /, **about: Unpack[AboutRows]) -> str:
     """Return the counts of rows."""
     return rows.counts
@@ -125,7 +125,10 @@ def test_a_word_that_is_not_taken_is_refused_with_the_reason(word):
             ValueError, match=f"rows without {word}= for described, which takes none; {others} do; found"
         ):
             ask(described)
-        with pytest.raises(ValueError, match=f"rows without {word}= for plain, because samples of different rows have"):
+        with pytest.raises(
+            ValueError,
+            match=f"{word}= for plain, because samples of different rows have none; found one: ask described",
+        ):
             ask(plain)
 
 

@@ -59,7 +59,9 @@ def test_losses_of_three_classes_with_weights():
     assert [each.estimate for each in found] == pytest.approx(expected)
     assert found[1].high - found[1].low > found[0].high - found[0].low
     alone = cs.confidence_interval(y, p, measure="log_loss", **MEAN)
-    single = cs.confidence_interval(y, p, measure="log_loss", **MEAN, cluster=np.arange(N))
+    single = cs.confidence_interval(
+        y, p, measure="log_loss", **MEAN, cluster=cs.Clusters(np.arange(N), unseen="clusters")
+    )
     assert alone.low - 1e-3 < single.low < single.estimate < alone.high  # but for what clusters can hide
 
 

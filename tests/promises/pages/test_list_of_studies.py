@@ -124,6 +124,11 @@ SAID = {
         percent(clusters_of_equal_sizes()),
         percent(asked("clusters", question="size, unequal", method="sign_flip")["rate"].max()),
     ],
+    "dependent_days": lambda: [
+        percent(of_blocks(730)[of_blocks(730).index <= 0.6].max()),
+        percent(asked("dependent_days", n=730, method="days")["rate"].max()),
+        *(percent(of_blocks(days)[0.9]) for days in (730, 100)),
+    ],
     "weights": lambda: [
         percent(asked("weights", question="size", method="weights")["rate"].max()),
         percent(asked("weights", question="interval")["rate"].max()),
@@ -210,11 +215,23 @@ def test_the_numbers_of_a_row_are_in_its_stored_table(name):
     assert missing == [], ROWS[name]
 
 
+def of_blocks(days):
+    """How often intervals of blocks miss normal series, by the correlation of neighbouring days."""
+    rows = asked("dependent_days", n=days, method="cs.blocks")
+    return rows[rows["generator"].str.startswith("correlation")].set_index("correlation")["rate"]
+
+
 FOUND = {  # what pages of findings say, beside the rows above
     "clusters": lambda: [
         percent(asked("clusters", question="size, random")["rate"].mean()),
         least_and_most(asked("clusters", question="size, worst of random")["rate"].nsmallest(5)),
         percent(asked("clusters", question="size, worst of random")["rate"].max()),
+    ],
+    "dependent_days": lambda: [
+        *(percent(of_blocks(days)[each]) for days in (100, 365, 730) for each in (0, 0.3, 0.6, 0.8, 0.9)),
+        *(percent(asked("dependent_days", n=days, method="28 days", correlation=0.9)["rate"].item())
+          for days in (730, 365, 100)),
+        percent(asked("dependent_days", n=730, method="days")["rate"].max()),
     ],
     "maps": lambda: [
         least_and_most(asked("maps", question="size", method="null=map")["rate"]),

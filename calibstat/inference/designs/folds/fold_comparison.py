@@ -10,15 +10,15 @@ from typing import Self
 
 import numpy as np
 
-from calibstat.bounds.mean_interval import MeanInterval, RowLosses
-from calibstat.data.clusters import UNSEEN, clusters_in_words
+from calibstat.bounds.mean_interval import OfMean, RowLosses
+from calibstat.data.clusters import clusters_in_words
 from calibstat.inference.comparing.differences import ComparedModels, Pairs, Way
-from calibstat.inference.comparing.ends import ByEnds
+from calibstat.inference.comparing.ends import ByEnds, UpperEnd, remark_on_clusters
 from calibstat.inference.comparing.mean_difference import row_differences
 from calibstat.inference.designs.folds.fold_interval import variance_within
 from calibstat.inference.designs.folds.folded_problem import FoldedProblem, folded_problems
-from calibstat.inference.designs.paired import nothing_unseen
 from calibstat.inference.designs.several_models import HowToCompare, SeveralModels
+from calibstat.inference.problems.problem import unseen_of
 from calibstat.inference.rows_of_results import Folds, Rows
 
 BY_FOLDS = "folds"
@@ -48,8 +48,6 @@ class CrossValidatedModels(SeveralModels):
                 f"expected a mean of losses, such as brier, to compare with folds=, found {problem.title}: no study "
                 "has differences of calibration errors with folds"
             )
-        if self.first.unseen != UNSEEN[0]:
-            raise nothing_unseen(problem.measure)
         return ByFolds.of([folded_problems(each, problem.measure) for each in self.models.values()])
 
     def described(self, compared: ComparedModels, n: tuple[int, ...], how: HowToCompare) -> Rows:
@@ -110,26 +108,26 @@ class ByFolds(ByEnds):
     @classmethod
     def of(cls, models: Sequence[Sequence[FoldedProblem]]) -> Self:
         """Take the losses of the problems of each repeat of each model."""
-        losses = [[each.problem.losses().take(slice(None), each.unit) for each in model] for model in models]
+        unseen, every = unseen_of(models[0][0].problem, models[0][0].unit), slice(None)
+        losses = [[each.problem.losses().take(every, each.unit, unseen) for each in model] for model in models]
         return cls([LossesOfRepeats(each) for each in losses], [each.fold for each in models[0]])
 
-    def upper(self, pairs: Pairs, tail: float) -> Sequence[MeanInterval]:
+    def remark(self, end: UpperEnd, tail: float) -> str:
+        return remark_on_clusters(end, self.posed[0].losses[0], tail)
+
+    def upper(self, pairs: Pairs, tail: float) -> Sequence[OfMean]:
         return [_difference(self.posed[a].losses, self.posed[b].losses, self.folds) for a, b in pairs]
 
 
-def _difference(one: Sequence[RowLosses], other: Sequence[RowLosses], folds: Sequence[np.ndarray]) -> MeanInterval:
+def _difference(one: Sequence[RowLosses], other: Sequence[RowLosses], folds: Sequence[np.ndarray]) -> OfMean:
     """Return the mean over rows and repeats of the difference of two losses, with its variance under folds."""
     rows = [row_differences(*pair, same_outcomes=True) for pair in zip(one, other, strict=True)]
-    row = np.stack([each.loss for each in rows])
-    intervals, possible = [each.interval for each in rows], np.stack([each.possible() for each in rows])
-    return replace(
-        intervals[0],
-        estimate=float(np.mean([each.estimate for each in intervals])),
-        variance=row.shape[1] * variance_of_difference(row, folds, one[0].unit),
-        third=float(np.mean([each.third for each in intervals])),
-        least=float(possible.min()),  # the bounds of the loss would allow for rows on which learners have nothing alike
-        most=float(possible.max()),
-    )
+    row, possible = np.stack([each.loss for each in rows]), np.stack([each.possible() for each in rows])
+    mean = rows[0].of_differences(row.mean(axis=0), lambda: possible, rows[0].bounds).interval
+    # the bounds of the loss would allow for rows on which learners have nothing alike
+    mean = replace(mean, least=float(possible.min()), most=float(possible.max()))
+    variance = row.shape[1] * variance_of_difference(row, folds, one[0].unit)
+    return mean.with_moments(variance, float(np.mean([each.interval.third for each in rows])))
 
 
 def variance_of_difference(row: np.ndarray, folds: Sequence[np.ndarray], unit: np.ndarray | None = None) -> float:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.intervals import Interval, upper_quantile
-from calibstat.bounds.mean_interval import MeanInterval
+from calibstat.bounds.mean_interval import OfMean
 from calibstat.bounds.residual_tables import OfTheta, RowTable
 from calibstat.data.checked_rows import Data
 from calibstat.digits import settled
@@ -179,9 +179,9 @@ def _ends_of_mean(folded: Sequence[FoldedProblem], alpha: float, draws: Draws) -
             return (np.inf,) * 3
         interval: Interval = each.posed().honest()
         need_events(interval, problem.view.rarest(each.unit), problem)
-        assert isinstance(interval, MeanInterval)
+        assert isinstance(interval, OfMean)
         variance = variance_within(problem.losses().loss, each.fold, each.unit) * interval.n
-        interval = replace(interval, variance=variance)
+        interval = interval.with_moments(variance, interval.third)
         ends.append((estimate, interval.low(alpha / 2), interval.high(alpha / 2)))
     return tuple(map(float, np.mean(ends, axis=0)))  # type: ignore[return-value]
 
