@@ -27,7 +27,7 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
 
 
 def say_reservations(interval: ConfidenceInterval) -> list[str]:
-    """Return the models that an interval is for, why its ends are no others, and that events were few."""
+    """Return the models that an interval is for, a remark on its ends, and that events were few."""
     few = f"{_capital(interval.few_events)}; so few leave the error uncertain." if interval.few_events else ""
     return [sentence for sentence in (interval.scope, interval.remark(number), few) if sentence]
 
