@@ -145,7 +145,7 @@ def answers(
         whole = max(0.0, 1 - g / MANY_SHOW_IT) * (1 - g / groups)
         if whole > 0 and (rows.shape[0] > 1 or not known):
             hidden, known = most_hidden(own_rows, (2 * z * z + 4) / 3), True
-        plain = z * np.sqrt(found[XX] * groups / (groups - 1))
+        plain = z * np.sqrt(groups / (groups - 1) * found[XX])
         for j in range(asked.size):
             d = found[MEAN] - asked[j]
             side, upwards = (1 if d < 0 else -1), 1 if d < 0 else 0
