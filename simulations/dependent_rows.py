@@ -39,7 +39,7 @@ SEED = 20953
 GROUPS = (10, 12, 30, 60, 200, 730)
 PROMISED = ("class", "normal sums")
 RULE, STUDENT = "observed", "t"
-POPULATIONS, KEEP, AGAIN = 2000, 8, 40_000  # for each number of clusters and way to make them
+POPULATIONS, KEEP, AGAIN = 3000, 8, 40_000  # for each number of clusters and way to make them
 OUTSIDE_POPULATIONS, TOO_RARE = 600, (1.0, 2.0, 3.0)  # expected numbers of the most extreme kind
 PREVALENCES, CORRELATIONS = (0.3, 0.05, 0.01), (0.0, 0.1, 0.5, 1.0)
 ROWS, RESAMPLES, BOOTSTRAPS = 20, 499, 200
@@ -156,9 +156,7 @@ def of_outcomes(groups: int, name: str, random: Random, quick: bool) -> list[Row
     return rows
 
 
-def drawn_events(
-    random: Random, mean: np.ndarray, correlation: float, replicates: int, size: np.ndarray
-) -> np.ndarray:
+def drawn_events(random: Random, mean: np.ndarray, correlation: float, replicates: int, size: np.ndarray) -> np.ndarray:
     """Draw events of clusters with these mean risks."""
     risk = cells.risks(random, mean, correlation, (replicates, size.size))
     return random.binomial(size, risk).astype(np.float64)

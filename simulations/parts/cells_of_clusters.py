@@ -1,4 +1,4 @@
-"""Data sets of clusters in named cells: sizes, normal sums, outcomes, differences of Brier scores, pools of clusters."""
+"""Data sets of clusters in named cells: sizes, outcomes, pools of clusters, differences of Brier scores."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def outside(groups: int) -> dict[str, Pool]:
     """Return pools of which samples of so many clusters say little of the extreme ones."""
     kinds: dict[int, dict[str, Pool]] = {
         12: {
-            "one cluster in 50 at risk .98": pool_of(0.30, 399, two_risks(0.02, 0.98 / 0.2861)),
+            "one cluster in 50 at risk .98": pool_of(0.12, 399, two_risks(0.02, 0.98 / 0.1024)),
             "7 % of clusters without events": pool_of(0.40, 399, two_risks(0.07, 0.0)),
             "gamma risks, sd .94 of their mean": pool_of(0.1, 399, gammaincinv(1 / 0.94**2, _places()[1])),
         },

@@ -76,7 +76,7 @@ def sums_of(total: np.ndarray, size: np.ndarray, rows: np.ndarray, gap: float, f
 
 @jit
 def is_kept(found: np.ndarray, groups: int, value: float, z: float, whole: float, hidden: float, room: float) -> bool:
-    """Return whether the rule keeps a value; `whole` is the part of a whole cluster, `room` the most that a row adds."""
+    """Return whether the rule keeps a value; `whole` is a part of a cluster, and `room` the most that a row adds."""
     k = (2 * z * z + 4) / 3
     d = found[MEAN] - value
     sign = 1.0 if d < 0 else -1.0
@@ -98,9 +98,7 @@ def is_kept(found: np.ndarray, groups: int, value: float, z: float, whole: float
 
 
 @jit
-def end_of(
-    found: np.ndarray, groups: int, far: float, z: float, whole: float, hidden: float, room: float
-) -> float:
+def end_of(found: np.ndarray, groups: int, far: float, z: float, whole: float, hidden: float, room: float) -> float:
     """Return the last value that is kept on the way to `far`, which is asked first."""
     if is_kept(found, groups, far, z, whole, hidden, room):
         return far
@@ -276,7 +274,7 @@ def aliases(chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """A population of clusters of few kinds: the chance of each, its size, and what it adds beyond the true mean of 0."""
+    """A population of kinds of clusters: the chance of each, its size, and what it adds beyond the true mean of 0."""
 
     chance: np.ndarray
     size: np.ndarray
@@ -307,6 +305,7 @@ class Kinds:
     def __str__(self) -> str:
         value, place = np.unique(np.round(self.effect / np.abs(self.effect).max(), 3), return_inverse=True)
         share = np.bincount(place, self.chance)
-        told = "; ".join(f"{value[i]:g} with {share[i]:.3g}" for i in np.argsort(-np.abs(value), kind="stable")[:5])
-        sizes = f"sizes {self.size.min():.2g} to {self.size.max():.2g}"
-        return f"{told}{'; and others' * (value.size > 5)}; {sizes}" if np.ptp(self.size) else f"{told}"
+        told = [f"{share[i]:.3g} add {value[i]:g}" for i in np.argsort(-np.abs(value), kind="stable")[:5]]
+        told += ["and others"] * (value.size > 5)
+        told += [f"sizes {self.size.min():.2g} to {self.size.max():.2g}"] * bool(np.ptp(self.size))
+        return ", ".join(told)

@@ -28,7 +28,7 @@ def quantiles(points: int) -> np.ndarray:
 
 
 def law(which: float, shape: float) -> np.ndarray:
-    """Return the points of a positive law: one value, log-normal, Pareto, gamma, a power, two values, or half-normal."""
+    """Return points of a positive law: one value, log-normal, Pareto, gamma, a power, two values, or half-normal."""
     u = quantiles(POINTS)
     laws: list[tuple[float, Callable[[], np.ndarray]]] = [
         (0.22, lambda: np.ones(1)),
@@ -45,7 +45,7 @@ def law(which: float, shape: float) -> np.ndarray:
 def cut_off(value: np.ndarray, often: np.ndarray, least: float) -> np.ndarray:
     """Return values of which none is larger than those that are expected at least so many times."""
     order = np.argsort(-value)
-    place = np.searchsorted(np.cumsum(often[order]), least * (1 - 1e-9))
+    place = int(np.searchsorted(np.cumsum(often[order]), least * (1 - 1e-9)))
     return np.minimum(value, value[order[min(place, value.size - 1)]])
 
 
@@ -91,7 +91,7 @@ def with_sizes(kinds: Kinds, numbers: np.ndarray) -> Kinds:
 
 
 def of_few(numbers: np.ndarray, groups: int, least: float) -> Kinds | None:
-    """Return two to five kinds with expected numbers and sizes of their own, and noise; None if that is no population."""
+    """Return two to five kinds with expected numbers and sizes of their own, and noise; None if they do not balance."""
     number = 2 + int(3.99 * numbers[0])
     often, effect = np.empty(number), np.empty(number)
     often[0] = least * (min(30, groups * 0.8) / least) ** numbers[1]
@@ -125,7 +125,7 @@ def of_few(numbers: np.ndarray, groups: int, least: float) -> Kinds | None:
 
 
 def _balance(often: np.ndarray, effect: np.ndarray, other: np.ndarray, groups: int) -> None:
-    """Change what the other side adds so that the mean is 0, or how often, where it would add more than the first kind."""
+    """Change what the other side adds so that the mean is 0, or how often, where it would add too much."""
     one, two = ((often * np.abs(effect))[side].sum() for side in (~other, other))
     largest = np.abs(effect[other]).max()
     if one / two * largest <= 1:

@@ -33,7 +33,7 @@ def ends_of_norms(random: Random, model: str, groups: int, alike: float) -> dict
     seed = int(random.integers(2**31))
     for measure in MEASURES:
         for word in WORDS:
-            clusters = cs.Clusters(rows.cluster, unseen=word)
+            clusters = cs.Clusters(rows.arguments["cluster"], unseen=word)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # that there are few clusters, which is what is asked
                 interval = cs.confidence_interval(
@@ -116,9 +116,7 @@ def ends_of_folds(random: Random, groups: int, repeats: int) -> tuple[tuple[floa
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         given = (y, models) if repeats > 1 else (y, {name: value[:, 0] for name, value in models.items()})
-        compared = cs.compare(
-            *given, measure="brier", folds=folds if repeats > 1 else folds[:, 0], cluster=unit, rng=0
-        )
+        compared = cs.compare(*given, measure="brier", folds=folds if repeats > 1 else folds[:, 0], cluster=unit, rng=0)
     one, other = (scores[name] for name in PAIR)
     each = np.subtract(*(((value - y[:, None]) ** 2).mean(axis=1) for value in models.values()))
     return (float(compared.low[0]), float(compared.high[0])), student(np.bincount(unit, each), unit), one - other
