@@ -359,8 +359,9 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
     promised = table[table["question"].isin(PROMISED) & (table["method"] == RULE)]
     parts = [more_often(promised, promised[side], TAIL) for side in ("missed_below", "missed_above")]
     parts.append(more_often(promised, promised["missed_below"] + promised["missed_above"], 1 - LEVEL))
-    place = ["question", "case", "clusters", "measure"]
-    beside = table[table["question"] != "folds"]  # where the rule is wider than Student's by more than a theorem
+    place = ["question", "case", "clusters", "measure", "again"]
+    beside = table[table["question"] != "folds"]  # Student's is there of rows taken as if there were no folds
+    beside = beside.assign(again=beside.groupby([*place[:-1], "method"]).cumcount())  # cases of the same words
     both = beside[beside["method"] == RULE].merge(beside[beside["method"] == STUDENT], on=place, suffixes=("", "_of_t"))
     worse = (both["missed_below"] > both["missed_below_of_t"]) | (both["missed_above"] > both["missed_above_of_t"])
     parts.append(both.loc[worse, table.columns])
@@ -432,16 +433,23 @@ def figure_of_costs(table: pd.DataFrame) -> Figure:
     from calibstat.plots.style import colors
 
     hue = list(colors().values())
-    figure = Figure(figsize=(5.6, 6.4), layout="constrained")
+    figure = Figure(figsize=(5.6, 6.8), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
-    for k, (case, row) in enumerate(width_over_t(table).iloc[::-1].iterrows()):
+    styles = {"0": ":", "0.5": "--", "1": "-"}
+    for case, row in width_over_t(table).iterrows():
+        name, _, power = str(case).partition(", sd by size^")
         place = [GROUPS.index(each) for each in row.index]
-        above.plot(place, row, "os^vD<>ph*"[k] + "-", ms=4, lw=1, color=hue[k % len(hue)], label=str(case))
+        k = list(cells.SIZES).index(name)
+        above.plot(place, row, "o", ls=styles[power or "1"], ms=4, color=hue[k])
+    for k, name in enumerate(cells.SIZES):
+        above.plot([], [], "o-", color=hue[k], label=f"sizes {name}")
+    for power, style in styles.items():
+        above.plot([], [], ls=style, color="black", label=f"sd of a cluster by size^{power}")
     above.set_yscale("log")
     above.set_yticks([1, 1.2, 1.5, 2, 3, 4], ["1", "1.2", "1.5", "2", "3", "4"])
     above.minorticks_off()
     above.set_title("normal sums: median width over Student's", fontsize="medium")
-    above.legend(fontsize="x-small", frameon=False, ncols=2)
+    figure.legend(loc="outside upper center", frameon=False, ncols=2, handles=above.get_legend_handles_labels()[0])
     lost = power_lost(table)[RULE].unstack("sizes")
     for k, name in enumerate(lost):
         place = [GROUPS.index(each) for each in lost.index]
