@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from project_folder import PROJECT
 
+from calibstat.papers.parts.promises import more_often
 from simulations import dependent_rows as study
 from simulations.parts import norms_of_clusters as norms
 
@@ -49,7 +50,8 @@ def table_of_the_class():
 
 def table_of_widths():
     for case, widths in study.width_over_t(stored()).iterrows():
-        t = worst_by_clusters(rows_of("normal sums", "t", case))
+        rows = rows_of("normal sums", "t", case)
+        t = worst_by_clusters(rows[rows["case"] == case])
         yield written(case, widths, lambda each: f"{each:.2f}") + f" {percent(1)(t[200])}, {percent(1)(t[730])} |"
 
 
@@ -146,3 +148,20 @@ def test_the_page_has_the_tables(table):
     rows = list(table())
     assert len(rows) >= 3
     assert [each for each in rows if each not in page] == []
+
+
+def beyond(question, method, **cells):
+    """The number of cells that miss on a side in more data sets than the exact limit allows."""
+    rows = rows_of(question, method, **cells)
+    over = [more_often(rows, rows[side], 0.025).index for side in ("missed_below", "missed_above")]
+    return len(over[0].union(over[1]))
+
+
+def test_the_page_says_which_cells_are_beyond_the_exact_limit():
+    page = " ".join((PROJECT / "simulations" / "findings" / "dependent_rows.md").read_text(encoding="utf-8").split())
+    assert beyond("outcomes", "observed") == beyond("differences", "observed") == beyond("norms", "observed") == 0
+    assert beyond("folds", "observed") == 0
+    counts = [beyond("outcomes", method, measure="mean") for method in ("t", "CR2")]
+    assert f"Student's interval is in {counts[0]}, because" in page
+    assert f"the variance, in {counts[1]}." in page
+    assert rows_of("differences", "clusters")["found"].max() == 0
