@@ -436,11 +436,11 @@ def figure_of_costs(table: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(5.6, 6.8), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
     styles = {"0": ":", "0.5": "--", "1": "-"}
-    for case, row in width_over_t(table).iterrows():
+    for case, widths in width_over_t(table).iterrows():
         name, _, power = str(case).partition(", sd by size^")
-        place = [GROUPS.index(each) for each in row.index]
+        place = [GROUPS.index(each) for each in widths.index]
         k = list(cells.SIZES).index(name)
-        above.plot(place, row, "o", ls=styles[power or "1"], ms=4, color=hue[k])
+        above.plot(place, widths, "o", ls=styles[power or "1"], ms=4, color=hue[k])
     for k, name in enumerate(cells.SIZES):
         above.plot([], [], "o-", color=hue[k], label=f"sizes {name}")
     for power, style in styles.items():
@@ -451,9 +451,9 @@ def figure_of_costs(table: pd.DataFrame) -> Figure:
     above.set_title("normal sums: median width over Student's", fontsize="medium")
     figure.legend(loc="outside upper center", frameon=False, ncols=2, handles=above.get_legend_handles_labels()[0])
     lost = power_lost(table)[RULE].unstack("sizes")
-    for k, name in enumerate(lost):
+    for k, sizes in enumerate(lost):
         place = [GROUPS.index(each) for each in lost.index]
-        below.plot(place, 100 * lost[name], "os"[k] + "-", color=hue[k], label=f"sizes {name}")
+        below.plot(place, 100 * lost[sizes], "os"[k] + "-", color=hue[k], label=f"sizes {sizes}")
     below.set_ylim(0, None)
     below.set_title("differences of Brier scores: most power lost, points", fontsize="medium")
     below.legend(frameon=False)

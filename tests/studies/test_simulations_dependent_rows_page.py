@@ -165,3 +165,12 @@ def test_the_page_says_which_cells_are_beyond_the_exact_limit():
     assert f"Student's interval is in {counts[0]}, because" in page
     assert f"the variance, in {counts[1]}." in page
     assert rows_of("differences", "clusters")["found"].max() == 0
+
+
+def test_the_decision_has_the_numbers_of_the_table():
+    path = PROJECT / "docs" / "decisions" / "0031-a-cluster-that-was-not-observed.md"
+    page = " ".join(path.read_text(encoding="utf-8").split())
+    counts = [beyond("outcomes", method, measure="mean") for method in ("CR2", "t")]
+    assert f"in {counts[0]} of 288 cells of mean outcomes, Student's in {counts[1]}." in page
+    worst = worst_by_clusters(rows_of("class", "observed")).max()
+    assert f"36,000 populations of the class {worst:.4f} on a side".replace("0.", ".") in page
