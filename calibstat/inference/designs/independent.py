@@ -20,6 +20,7 @@ from calibstat.inference.designs.design import Design, HowToTest
 from calibstat.inference.designs.sections import Sections
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
+from calibstat.inference.impossible_rows import with_impossible_rows
 from calibstat.inference.p_values import holm
 from calibstat.inference.problems.pose import SCHEMES, NullModel, null_model, problem_of
 from calibstat.inference.problems.problem import Posed, Problem
@@ -75,6 +76,17 @@ class Independent(Design):
     def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         if not is_among(how.resample, SCHEMES):
             raise ValueError(f"expected resample 'labels' or 'both', found {short(how.resample)}")
+        view = problem_of(self.data, measure).view
+        apart = draws.with_own_key(Stream.UNCERTAIN)
+        return with_impossible_rows(
+            self.test_of_all(measure, how, draws),
+            self.data,
+            view,
+            lambda data: type(self)(data).test_of_all(measure, how, apart),
+        )
+
+    def test_of_all(self, measure: Measure, how: HowToTest, draws: Draws) -> CalibrationTestResult:
+        """Return the test of all rows, whatever they are predicted."""
         problem = problem_of(self.data, measure)
         check_stop(how.stop_after, draws.n)
         model = null_model(how.null, self.data, measure, how.resample)
