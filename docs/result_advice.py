@@ -63,8 +63,8 @@ RESULTS = {  # by name: the calls that return it, and how to read it
     ),
     "ImpossibleInGroups": (
         "audit, audit_samples",
-        "The field `impossible` of an audit, of rows that were predicted to be impossible and happened. `found` has the "
-        "groups that are significant without rows predicted 0 or 1.",
+        "The field `impossible` of an audit, of rows that were predicted to be impossible and happened. `found` has "
+        "the groups that are significant without rows predicted 0 or 1.",
     ),
     "Deviation": (
         "calibration_test",
@@ -149,6 +149,11 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "Monitor.update, Monitor.status",
         "Act if `alarm` is true. `onset` says since when and in which direction, without a guarantee. `gap` "
         "is observed minus predicted frequency over all rows so far.",
+    ),
+    "OtherRows": (
+        "Monitor.update, Monitor.status",
+        "The field `others` of a monitor's status, once a row was predicted to be impossible and happened: what the "
+        "rows predicted neither 0 nor 1 say by themselves.",
     ),
     "Onset": (
         "Monitor.status",

@@ -64,6 +64,7 @@ MADE = {
     "Power": lambda: cs.power(P, "temperature=2", test="ks", n_datasets=5, **FEW),
     "ModelsStatus": lambda: each_monitored().status(),
     "MonitorStatus": lambda: monitored().status(),
+    "OtherRows": lambda: cs.Monitor().update([1, 0], [0.0, 0.5]).others,
     "Onset": lambda: monitored().status().onset,
     "PowerCurve": lambda: cs.power(P, "temperature=2", [20, 30], test="ks", n_datasets=5, n_sets=2, **FEW),
     "ImpossibleInGroups": lambda: cs.audit([1, 0], [0.0, 0.5], {"a": [True, False]}, **FEW).impossible,

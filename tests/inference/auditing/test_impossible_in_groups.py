@@ -66,7 +66,7 @@ def test_samples():
 
 
 def rejections(p_value_of, n_sets=400):
-    """In how many data sets of calibrated rows, beside one impossible row, any group has an adjusted p of .1 or less."""
+    """In how many calibrated data sets, beside one impossible row, any group has an adjusted p of at most .1."""
     found = 0
     for seed in range(n_sets):
         y, p = cs.generators.calibrated().sample(40, rng=seed)
