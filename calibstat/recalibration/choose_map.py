@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 CHOICE_SCORES = ("brier", "log_loss")
 NOISE_ERRORS = 1.96  # standard errors within which a difference may be noise
+NEEDS_CLIP = "needs probabilities between 0 and 1; to try it, give it clip={}"
 RUNNERS_UP = 3  # runners-up in the printed words
 
 
@@ -284,9 +285,7 @@ def _held_out(
             parts = [(_losses(data, prob, score), has_certain(prob)) for prob in found]
             writes = has_certain(fitted_predictions(data, each, weight))
         except NeedsClip:
-            left_out[repr(each)] = (
-                f"needs probabilities between 0 and 1; to try it, give it clip={default_clip(data.prob)}"
-            )
+            left_out[repr(each)] = NEEDS_CLIP.format(default_clip(data.prob))
         except ValueError as error:
             left_out[repr(each)] = cut(str(error))
         else:
