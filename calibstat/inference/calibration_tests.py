@@ -91,4 +91,5 @@ def calibration_test(
     design = design_of(rows)
     way, how = design.test_method(method), design.how_to_test(null, resample, stop_after)
     asked = find_measure(design.test_measure if measure is None else measure, options)
-    return design.test(asked, way, how, Draws.of(rng, asked.draws(n_resamples), n_jobs))
+    draws = Draws.of(rng, asked.draws(n_resamples), n_jobs)
+    return design.beside_impossible_rows(design.test(asked, way, how, draws), asked, way, how, draws)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from calibstat.data.certain_rows import CertainRows
 from calibstat.data.checked_rows import Data
 from calibstat.data.views import View
 from calibstat.digits import settled
-from calibstat.inference.deviation import CLAIM_LEVEL
+from calibstat.inference.problems.certain_rows import CertainRows
 from calibstat.result import Result
-
-if TYPE_CHECKING:
-    from calibstat.inference.calibration_test_results import CalibrationTestResult
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,18 +38,11 @@ class ImpossibleRows(Result):
     approximate: bool
 
     def __str__(self) -> str:
-        return f"{impossible_in_words(self.number, self.where)}; {self.others}."
-
-    @property
-    def where(self) -> str:
-        """The first of the rows, in words; empty of a `Sample`."""
-        if self.first is None:
-            return ""
-        return f"row {self.first}" if self.number == 1 else f"the first is row {self.first}"
+        return f"{impossible_in_words(self.number, first_row(self.number, self.first))}; {self.others}."
 
     @property
     def others(self) -> str:
-        """What the other rows say."""
+        """The p-value of the other rows, in words."""
         if self.pvalue is None:
             return "without rows predicted 0 or 1 there is no test"
         approximate = " (approximate)" if self.approximate else ""
@@ -67,25 +55,25 @@ def impossible_in_words(number: int, where: str) -> str:
     return f"{rows} predicted to be impossible and happened{f' ({where})' if where else ''}"
 
 
-def with_impossible_rows(
-    result: CalibrationTestResult, data: Data, view: View, test: Callable[[Data], CalibrationTestResult]
-) -> CalibrationTestResult:
-    """Return the result of a test with what is to be said of impossible rows; `test` asks the same of other rows."""
+def first_row(number: int, first: int | None) -> str:
+    """Name the first of so many rows; nothing of a `Sample`, in which rows cannot be told apart."""
+    return "" if first is None else f"{'the first is ' * (number > 1)}row {first}"
+
+
+def impossible_rows(
+    data: Data, view: View, pvalue: Callable[[Data], float], approximate: bool
+) -> ImpossibleRows | None:
+    """Return what is to be said of impossible rows that a lens shows; `pvalue` is of the same test of other rows."""
     found = CertainRows.of(view)
     if not found.number:
-        return result
-    pvalue = _of_others(data, found, test)
-    said = ImpossibleRows(found.number, found.first, found.total, pvalue, result.resample != "labels")
-    # certain rows are no part of what a deviation describes: it drove the test if the other rows reject, too
-    drove = result.deviation if pvalue is not None and pvalue <= CLAIM_LEVEL else None
-    return replace(result, impossible=said, deviation=drove)
-
-
-def _of_others(data: Data, found: CertainRows, test: Callable[[Data], CalibrationTestResult]) -> float | None:
-    """Return the p-value of the rows that are not certain, None if there is no test of them."""
-    if found.certain.all():
         return None
+    of_others = None if found.certain.all() else _of_others(data.part(~found.certain), pvalue)
+    return ImpossibleRows(found.number, found.first, found.total, of_others, approximate)
+
+
+def _of_others(others: Data, pvalue: Callable[[Data], float]) -> float | None:
+    """Return the p-value of other rows, None if there is no test of them."""
     try:
-        return test(data.part(~found.certain)).pvalue
+        return pvalue(others)
     except ValueError:  # too few rows for this measure, or weights of 0 alone: all rows have been tested nevertheless
         return None

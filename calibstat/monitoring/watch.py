@@ -16,7 +16,7 @@ from calibstat.monitoring.confidence_sequence import ConfidenceSequence
 from calibstat.monitoring.directions import DIRECTIONS
 from calibstat.monitoring.evidence import Run, start_probabilities
 from calibstat.monitoring.monitor_status import ALL_ROWS, MonitorStatus, Onset
-from calibstat.monitoring.other_rows import OtherRowsWatch
+from calibstat.monitoring.other_rows_watch import OtherRowsWatch
 from calibstat.monitoring.period import RATIO_UNIT, UNIT, UNITS, PeriodSummary
 from calibstat.monitoring.period_labels import Label
 

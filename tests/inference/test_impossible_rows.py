@@ -62,7 +62,7 @@ def test_nothing_else_moves():
     rows = cs.Data(BAD_Y, BAD_P)
     design = design_of(rows)
     asked = find_measure("omnibus", {})
-    alone = design.test_of_all(asked, design.how_to_test(None, "labels", None), Draws.of(3, 99))
+    alone = design.test(asked, "", design.how_to_test(None, "labels", None), Draws.of(3, 99))
     found = cs.calibration_test(rows, **FEW)
     assert found.pvalue == alone.pvalue
     np.testing.assert_array_equal(found.null_distribution, alone.null_distribution)

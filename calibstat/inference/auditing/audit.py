@@ -7,7 +7,6 @@ from typing import Unpack
 
 import numpy as np
 
-from calibstat.data.certain_rows import CertainRows
 from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_level, check_switch
 from calibstat.data.groups import GivenGroups, as_groups, given_groups
@@ -22,6 +21,7 @@ from calibstat.inference.auditing.other_rows import against_other_rows
 from calibstat.inference.designs.question_of_rows import Reason, question
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.p_values import p_value, step_down
+from calibstat.inference.problems.certain_rows import CertainRows
 from calibstat.resampling import Draws, Labels, Stream, canonical_order, draw, packed
 from calibstat.resampling.rng import Rng
 from calibstat.resampling.sources import AtomSums, GroupSums

@@ -200,8 +200,14 @@ class Audit(Result):
 
     @property
     def sentences(self) -> list[str]:
-        """The answer, a sentence for each significant group, and one on impossible rows if there are any."""
-        return [self.answer, *self.significant, *self.on_impossible]
+        """The sentences of a report: the answer, one for each significant group, and one if any row was impossible.
+
+        How many rows were impossible a report says once, of its test.
+        """
+        if self.impossible is None:
+            return [self.answer, *self.significant]
+        others = self.impossible.others
+        return [self.answer, *self.significant, f"{others[0].upper()}{others[1:]}."]
 
     @property
     def on_impossible(self) -> list[str]:

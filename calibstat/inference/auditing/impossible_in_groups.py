@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.in_order import smallest_first
-from calibstat.inference.impossible_rows import impossible_in_words
+from calibstat.inference.impossible_rows import first_row, impossible_in_words
 from calibstat.result import Result
 
 NAMED = 10  # significant groups in the sentence
@@ -48,11 +48,14 @@ class ImpossibleInGroups(Result):
         return order[: np.count_nonzero(self.pvalue_adjusted <= self.level)]
 
     def __str__(self) -> str:
-        total = int(self.number[0])
-        where = "" if self.first is None else f"{'' if total == 1 else 'the first is '}row {self.first}"
-        groups = int(np.count_nonzero(self.number))
-        which = f"{groups:,} group{'s' * (groups > 1)}"
-        return f"{impossible_in_words(total, where)}, in {which}; without rows predicted 0 or 1 {self._significant}."
+        total, groups = int(self.number[0]), int(np.count_nonzero(self.number))
+        rows = impossible_in_words(total, first_row(total, self.first))
+        return f"{rows}, in {groups:,} group{'s' * (groups > 1)}; {self.others}."
+
+    @property
+    def others(self) -> str:
+        """The groups that are significant by the other rows, in words."""
+        return f"without rows predicted 0 or 1 {self._significant}"
 
     @property
     def _significant(self) -> str:

@@ -61,7 +61,7 @@ class Clustered(Independent):
     def described(self, n: int, weight: np.ndarray | None = None) -> Rows:
         return ClustersOfRows.of(n, self.units, weight)
 
-    def test_of_all(self, measure: Measure, how: HowToTest, draws: Draws) -> CalibrationTestResult:
+    def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         problem = problem_of(self.data, measure)
         return sign_flip_test(problem, self.units, draws, self.described(int(problem.n), problem.weight))
 

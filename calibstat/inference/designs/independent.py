@@ -20,14 +20,14 @@ from calibstat.inference.designs.design import Design, HowToTest
 from calibstat.inference.designs.sections import Sections
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
-from calibstat.inference.impossible_rows import with_impossible_rows
+from calibstat.inference.impossible_rows import impossible_rows
 from calibstat.inference.p_values import holm
 from calibstat.inference.problems.pose import SCHEMES, NullModel, null_model, problem_of
 from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
 from calibstat.inference.smaller_than_chance import NOTE
-from calibstat.measures.kinds.base import Measure, written_options
+from calibstat.measures.kinds.base import Measure, MulticlassMeasure, written_options
 from calibstat.resampling import Draws, Stream
 from calibstat.result import read_only
 
@@ -76,17 +76,6 @@ class Independent(Design):
     def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         if not is_among(how.resample, SCHEMES):
             raise ValueError(f"expected resample 'labels' or 'both', found {short(how.resample)}")
-        view = problem_of(self.data, measure).view
-        apart = draws.with_own_key(Stream.UNCERTAIN)
-        return with_impossible_rows(
-            self.test_of_all(measure, how, draws),
-            self.data,
-            view,
-            lambda data: type(self)(data).test_of_all(measure, how, apart),
-        )
-
-    def test_of_all(self, measure: Measure, how: HowToTest, draws: Draws) -> CalibrationTestResult:
-        """Return the test of all rows, whatever they are predicted."""
         problem = problem_of(self.data, measure)
         check_stop(how.stop_after, draws.n)
         model = null_model(how.null, self.data, measure, how.resample)
@@ -100,6 +89,27 @@ class Independent(Design):
         del resampler  # it may hold the cell of each row
         told = OneTest(problem, model, self.described(int(posed.n)), how.stop_after)
         return told.result(posed, statistic, values, draws)
+
+    def beside_impossible_rows(
+        self, result: CalibrationTestResult, measure: Measure, method: str, how: HowToTest, draws: Draws
+    ) -> CalibrationTestResult:
+        view, apart = (
+            self.data.view(jointly=isinstance(measure, MulticlassMeasure)),
+            draws.with_own_key(Stream.UNCERTAIN),
+        )
+        if not view.impossible():
+            return result
+        rows = impossible_rows(
+            self.data,
+            view,
+            lambda others: type(self)(others).test(measure, method, how, apart).pvalue,
+            result.resample != "labels",
+        )
+        if rows is None:
+            return result
+        # a deviation is of the rows predicted neither 0 nor 1, and drove the test if these reject
+        drove = result.deviation if rows.pvalue is not None and rows.pvalue <= CLAIM_LEVEL else None
+        return replace(result, impossible=rows, deviation=drove)
 
     def interval(self, measure: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         problem = problem_of(self.data, measure)

@@ -45,9 +45,9 @@ def test_p_values_are_those_of_the_audit_of_the_other_rows():
 
 def test_it_is_said_once_after_the_finding():
     found = cs.audit(BAD_Y, BAD_P, GROUPS, n_resamples=99, rng=1)
-    assert str(found).count("predicted to be impossible") == 1
-    assert found.groups.index("deviate significantly") < found.groups.index("predicted to be impossible")
-    assert found.sentences[-1] == str(found.impossible)
+    assert str(found).count("were predicted to be impossible") == 1
+    assert found.groups.index("deviate significantly") < found.groups.index("were predicted to be impossible")
+    assert found.sentences[-1] == "Without rows predicted 0 or 1 no group is significant."
     assert found.to_dict()["impossible.first"] == 602
 
 

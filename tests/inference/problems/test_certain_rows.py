@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.data.certain_rows import CertainRows
+from calibstat.inference.problems.certain_rows import CertainRows
 
 Y = np.array([0, 1, 1, 0, 0, 1])
 P = np.array([0.0, 1.0, 0.0, 1.0, 0.5, 0.5])  # rows 2 and 3 were impossible

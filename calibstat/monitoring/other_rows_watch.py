@@ -13,7 +13,7 @@ from calibstat.monitoring.period_labels import Label
 
 
 class OtherRowsWatch:
-    """What a monitor that was fed with the rows predicted neither 0 nor 1 alone would say.
+    """The evidence of a monitor that was fed with the rows predicted neither 0 nor 1 alone.
 
     It begins with the first impossible row, before which these rows have all the evidence there is: with the run, the
     largest evidence and the alarms of all rows until then.
