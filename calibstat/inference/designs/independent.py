@@ -93,12 +93,10 @@ class Independent(Design):
     def beside_impossible_rows(
         self, result: CalibrationTestResult, measure: Measure, method: str, how: HowToTest, draws: Draws
     ) -> CalibrationTestResult:
-        view, apart = (
-            self.data.view(jointly=isinstance(measure, MulticlassMeasure)),
-            draws.with_own_key(Stream.UNCERTAIN),
-        )
+        view = self.data.view(jointly=isinstance(measure, MulticlassMeasure))
         if not view.impossible():
             return result
+        apart = draws.with_own_key(Stream.UNCERTAIN)
         rows = impossible_rows(
             self.data,
             view,
