@@ -9,6 +9,7 @@ from calibstat.data.checked_rows import Data
 from calibstat.data.views import View
 from calibstat.digits import settled
 from calibstat.inference.problems.certain_rows import CertainRows
+from calibstat.output.wording import number_of
 from calibstat.result import Result
 
 
@@ -22,8 +23,9 @@ class ImpossibleRows(Result):
         How many; of several classes the rows whose observed class had probability 0.
     first : int or None
         The first of them, counted from 0; None of a `Sample`, in which rows cannot be told apart.
-    total_certain : int
-        The rows with a prediction of exactly 0 or 1, right or wrong; of several classes with any such prediction.
+    total_certain, total_others : int
+        The rows with a prediction of exactly 0 or 1, right or wrong, of several classes with any such prediction; and
+        the other rows.
     pvalue : float or None
         P-value of the same test of the other rows alone, from draws of its own, and as exact as the test of all rows.
         None if there is no other row, or no such test of them.
@@ -34,6 +36,7 @@ class ImpossibleRows(Result):
     number: int
     first: int | None
     total_certain: int
+    total_others: int
     pvalue: float | None
     approximate: bool
 
@@ -43,8 +46,10 @@ class ImpossibleRows(Result):
     @property
     def others(self) -> str:
         """The p-value of the other rows, in words."""
+        if not self.total_others:
+            return "no row is predicted neither 0 nor 1, so that no other test can be made"
         if self.pvalue is None:
-            return "without rows predicted 0 or 1 there is no test"
+            return f"{number_of('row', self.total_others)} predicted neither 0 nor 1 are too few for this test"
         approximate = " (approximate)" if self.approximate else ""
         return f"without rows predicted 0 or 1 p = {settled(self.pvalue):.3g}{approximate}"
 
@@ -67,13 +72,13 @@ def impossible_rows(
     found = CertainRows.of(view)
     if not found.number:
         return None
-    of_others = None if found.certain.all() else _of_others(data.part(~found.certain), pvalue)
-    return ImpossibleRows(found.number, found.first, found.total, of_others, approximate)
+    of_others = _of_others(data.part(~found.certain), pvalue) if found.others else None
+    return ImpossibleRows(found.number, found.first, found.total, found.others, of_others, approximate)
 
 
 def _of_others(others: Data, pvalue: Callable[[Data], float]) -> float | None:
     """Return the p-value of other rows, None if there is no test of them."""
     try:
         return pvalue(others)
-    except ValueError:  # too few rows for this measure, or weights of 0 alone: all rows have been tested nevertheless
+    except ValueError:  # too few rows for this measure; all rows have been tested nevertheless
         return None

@@ -212,7 +212,7 @@ def test_nothing_to_say():
     forbidden = cs.calibration_test([1] * 6, [0.0] * 6, rng=1)
     assert forbidden.pvalue == 0.001
     assert forbidden.deviation is None  # no prediction is strictly between 0 and 1
-    assert "happened (the first is row 0); without rows predicted 0 or 1 there is no test." in str(forbidden)
+    assert "happened (the first is row 0); no row is predicted neither 0 nor 1, so" in str(forbidden)
 
 
 def test_classes():

@@ -24,7 +24,8 @@ CERTAIN_P, CERTAIN_Y = np.array([0.0, 1.0, 0.0]), np.array([1, 1, 0])  # the fir
 def test_what_is_said_and_held():
     found = cs.calibration_test(BAD_Y, BAD_P, **FEW)
     said = found.impossible
-    assert (said.number, said.first, said.total_certain, said.approximate) == (2, 402, 4, False)
+    assert (said.number, said.first, said.total_certain, said.total_others) == (2, 402, 4, 400)
+    assert not said.approximate
     lines = str(found).splitlines()
     assert lines[0] == "There is strong evidence that the predictions are not calibrated: p = 0.01."
     assert lines[1] == (
@@ -37,12 +38,15 @@ def test_what_is_said_and_held():
 
 
 def test_words_of_one_row_of_a_summary_and_of_no_test():
-    one = ImpossibleRows(1, 975, 12, 0.03, False)
+    one = ImpossibleRows(1, 975, 12, 40, 0.03, False)
     assert str(one) == (
         "1 row was predicted to be impossible and happened (row 975); without rows predicted 0 or 1 p = 0.03."
     )
     assert "happened; without" in str(replace(one, first=None))
-    assert str(replace(one, pvalue=None)).endswith("; without rows predicted 0 or 1 there is no test.")
+    few = replace(one, pvalue=None, total_others=3)
+    assert str(few).endswith("; 3 rows predicted neither 0 nor 1 are too few for this test.")
+    none = replace(few, total_others=0)
+    assert str(none).endswith("; no row is predicted neither 0 nor 1, so that no other test can be made.")
     assert str(replace(one, approximate=True)).endswith("p = 0.03 (approximate).")
 
 

@@ -94,7 +94,7 @@ class Independent(Design):
         self, result: CalibrationTestResult, measure: Measure, method: str, how: HowToTest, draws: Draws
     ) -> CalibrationTestResult:
         view = self.data.view(jointly=isinstance(measure, MulticlassMeasure))
-        if not view.impossible():
+        if self.data.design is not None or not view.impossible():  # what else a class from outside holds has no part
             return result
         apart = draws.with_own_key(Stream.UNCERTAIN)
         rows = impossible_rows(

@@ -17,8 +17,8 @@ class CertainRows:
     ----------
     certain : ndarray of bool, shape (n,) or (m,)
         Which rows have a prediction of exactly 0 or 1, of any class; of a summary which distinct predictions.
-    total : int
-        How many rows these are; rows of weight 0 are not counted.
+    total, others : int
+        How many rows these are, and how many others there are; rows of weight 0 are not counted.
     number : int
         Rows of them whose observed outcome had probability 0.
     first : int or None
@@ -27,6 +27,7 @@ class CertainRows:
 
     certain: np.ndarray
     total: int
+    others: int
     number: int
     first: int | None
 
@@ -40,7 +41,8 @@ class CertainRows:
     def _of_rows(cls, certain: np.ndarray, impossible: np.ndarray, weight: np.ndarray | None) -> CertainRows:
         there = np.ones(certain.size, bool) if weight is None else weight > 0
         bad = impossible & there
-        return cls(certain, int((certain & there).sum()), int(bad.sum()), int(np.argmax(bad)) if bad.any() else None)
+        total, others = int((certain & there).sum()), int((~certain & there).sum())
+        return cls(certain, total, others, int(bad.sum()), int(np.argmax(bad)) if bad.any() else None)
 
 
 def _of_event(view: BinaryView) -> CertainRows:
@@ -50,7 +52,7 @@ def _of_event(view: BinaryView) -> CertainRows:
     value, count, positives = view.sample.arrays
     certain = (value == 0) | (value == 1)
     number = positives[value == 0].sum() + (count - positives)[value == 1].sum()
-    return CertainRows(certain, int(count[certain].sum()), int(number), None)
+    return CertainRows(certain, int(count[certain].sum()), int(count[~certain].sum()), int(number), None)
 
 
 def _of_classes(view: MulticlassView | ClassWiseView) -> CertainRows:

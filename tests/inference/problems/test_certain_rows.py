@@ -13,19 +13,19 @@ P = np.array([0.0, 1.0, 0.0, 1.0, 0.5, 0.5])  # rows 2 and 3 were impossible
 def test_rows_of_one_event():
     found = CertainRows.of(cs.Data(Y, P).view())
     assert found.certain.tolist() == [True] * 4 + [False] * 2
-    assert (found.total, found.number, found.first) == (4, 2, 2)
+    assert (found.total, found.others, found.number, found.first) == (4, 2, 2, 2)
     none = CertainRows.of(cs.Data(Y[:2], P[:2]).view())
     assert (none.total, none.number, none.first) == (2, 0, None)
 
 
 def test_rows_of_weight_0_are_not_counted():
     found = CertainRows.of(cs.Data(Y, P, sample_weight=[1, 0, 0, 2.5, 1, 1]).view())
-    assert (found.total, found.number, found.first) == (2, 1, 3)
+    assert (found.total, found.others, found.number, found.first) == (2, 2, 1, 3)
 
 
 def test_a_summary_counts_the_same_rows_and_names_none():
     found = CertainRows.of(cs.Data(cs.Sample.from_rows(Y, P)).view())
-    assert (found.total, found.number, found.first) == (4, 2, None)
+    assert (found.total, found.others, found.number, found.first) == (4, 2, 2, None)
     assert found.certain.tolist() == [True, False, True]
 
 
