@@ -94,13 +94,16 @@ class RawRows:
         given = np.asarray(self.sample_weight, np.float64)
         return weight, bool((given == np.floor(given)).all() and (given > 1).any())
 
-    def part(self, kept: np.ndarray) -> RawRows:
-        """Return the rows that are kept, or of a `Sample` the distinct predictions, with their outcomes as numbers."""
+    def part(self, kept: np.ndarray, by_class: bool) -> RawRows:
+        """Return the rows that are kept, or of a `Sample` the distinct predictions, with their outcomes as numbers.
+
+        With `by_class` two classes keep both of their predictions, as lenses see them.
+        """
         if isinstance(self.y_true, Sample):
             value, count, positives = (each[kept] for each in self.summary.arrays)
             return RawRows(replace(self.summary, value=value, count=count, positives=positives), None, None, None)
         weight = None if self.sample_weight is None else np.asarray(self.sample_weight, np.float64)[kept]
-        if self.are_of_classes:
+        if self.are_of_classes or by_class:
             return RawRows(take(self.predictions, np.flatnonzero(kept)), None, weight, None)
         y, p = self.binary
         return RawRows(y[kept], p[kept], weight, None)
@@ -332,7 +335,7 @@ class Data:
     def part(self, kept: np.ndarray) -> Data:
         """Return the rows that are kept, or of a `Sample` the distinct predictions; of rows of one repeat."""
         other = copy(self)
-        other.rows, other._views = self.rows.part(kept), {}
+        other.rows, other._views = self.rows.part(kept, by_class=self.lens is not None), {}
         if self.cluster is not None:
             other.cluster = np.unique(self.cluster[kept], return_inverse=True)[1]
         return other
