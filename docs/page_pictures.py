@@ -22,6 +22,7 @@ from calibstat.cli.demo import predictions
 DOCS = Path(__file__).parent
 DRAWN = {
     "../README": "how_good",
+    "clinical": "by_hospital",
     "monitoring": "monitor",
     **{
         page: page.replace("-", "_")

@@ -5,8 +5,12 @@ from __future__ import annotations
 RESULTS = {  # by name: the calls that return it, and how to read it
     "CalibrationTestResult": (
         "calibration_test",
-        "Begin with `answer`. A small `pvalue` is evidence that the predictions are not calibrated. A large one is not "
-        "evidence that they are. `statistic` is not the size of the error: `confidence_interval` has that.",
+        "Begin with `answer`, which states the `size` of the error, and `next_step`. A small `pvalue` is evidence that "
+        "the predictions are not calibrated. A large one is not evidence that they are.",
+    ),
+    "SizeOfError": (
+        "calibration_test",
+        "The field `size` of a test with the default measure: ECE with its interval, and whether `is_small`.",
     ),
     "ClassTests": (
         "calibration_test",
@@ -173,6 +177,17 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "validate",
         "A calibrated model has O/E 1, intercept 0 and slope 1. A slope below 1 says that predictions are too extreme. "
         "Report the numbers that have an interval with it.",
+    ),
+    "ByCluster": (
+        "validate",
+        "The field `by_cluster` of a validation, with `cluster=`. `mean_ratio` is O/E as a mean over hospitals, with "
+        "`tau`, the spread between them; `ratio_of_rows` is O/E as a mean over patients. The intervals of single "
+        "clusters do not hold all at once: of 20 calibrated ones about one leaves out 1.",
+    ),
+    "MeanOverClusters": (
+        "validate",
+        "The fields `mean_ratio` and `mean_in_the_large` of a `ByCluster`. `interval` is for the mean over clusters. "
+        "`prediction_interval` is for one further cluster; it is wider, and approximate.",
     ),
     "NetBenefitCurve": (
         "net_benefit",

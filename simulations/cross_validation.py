@@ -38,6 +38,7 @@ from .parts import folds_in_the_limit as limits
 from .parts.ends_in_the_limit import MEASURES, TAIL
 from .parts.fold_ends import difference, errors, fold_tests, fresh_end, reach, upper_ends
 from .parts.learners import LEARNERS, PAIRS, RARE_PAIRS, SMOOTH, Learner, Predict
+from .parts.whole_clusters import whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -262,7 +263,7 @@ def verdict(low: float, high: float, truth: float) -> tuple[bool, bool, float, b
 def of_package(rows: Rows, predicted: np.ndarray, fold: np.ndarray) -> tuple[float, float]:
     """Return the ends of `compare`; `predicted` has shape (R, 2, n) and `fold` shape (R, n)."""
     models = {"one": predicted[:, 0].T, "two": predicted[:, 1].T}
-    found = cs.compare(rows.y, models, folds=fold.T, cluster=rows.unit, measure="brier")
+    found = cs.compare(rows.y, models, folds=fold.T, cluster=whole(rows.unit), measure="brier")
     return float(found.low[0]), float(found.high[0])
 
 

@@ -145,6 +145,7 @@ ASKED = {
     "summarize": lambda r: cs.summarize(r.label, {"m": r.prob}, **FEW),
     "t_cal": lambda r: cs.classical.t_cal(*r.binary, **FEW),
     "validate": lambda r: cs.validate(*r.binary),
+    "validate: clusters": lambda r: cs.validate(*r.binary, cluster=np.arange(r.n) % 40),
     "reliability": lambda r: cs.reliability(*r.binary, band="confidence"),
     "reliability: weights": lambda r: cs.reliability(*r.binary, sample_weight=r.weight),
     "reliability: each class": lambda r: cs.reliability(*r.classes, lens="class_wise", band=None),

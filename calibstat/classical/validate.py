@@ -10,6 +10,8 @@ import numpy as np
 
 from calibstat.classical.area_interval import area_interval
 from calibstat.classical.binary_input import between, binary_input, open_rows
+from calibstat.classical.by_cluster import by_cluster, why_no_table
+from calibstat.classical.by_cluster_result import ByCluster
 from calibstat.classical.cox import Numbers, line_numbers, profile_ends
 from calibstat.classical.flexible_curve import flexible_curve
 from calibstat.classical.likelihood_indices import LikelihoodIndices
@@ -27,6 +29,8 @@ from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
 from calibstat.data.views import BinaryView
 from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.designs.design import Design
+from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.unit_rows import UnitRows
@@ -88,8 +92,9 @@ def validate(
     way and give other numbers for the same rows. The flexible curve is a logistic regression on a restricted cubic
     spline of the log-odds with 5 knots, with a pointwise band. With weights every number is of rows that count by them.
     With weights or clusters the intervals are for the population that the rows, or clusters, are an independent sample
-    of. The pages "Clinical numbers" and "Behind clinical numbers" have how curves and intervals are made. Cost: one
-    sort, some passes over the distinct predictions, and 200 over them, or over 10,000 groups of them.
+    of. With clusters and without weights `by_cluster` has O/E, intercept and slope of each, such as a hospital. The
+    pages "Clinical numbers" and "Behind clinical numbers" have how curves and intervals are made. Cost: one sort, some
+    passes over the distinct predictions, and 200 over them, or over 10,000 groups of them.
 
     References
     ----------
@@ -131,10 +136,12 @@ def validate(
         n=int(sample.n) if units is None else units.rows.n_rows,
         events=int(sample.positives.sum() if units is None else units.rows.outcome.sum()),
         drawn="rows" if units is None else units.drawn,
-        cautions=() if units is None else units.cautions(),
+        cautions=() if units is None else units.cautions(seen, rows),
         **annotations,
     )
-    return replace(found, missing=reasons(found, units is None, open_sample.value.size > 1))
+    table, why = _by_cluster(design_of(rows), seen, found, clip)
+    missing = reasons(found, units is None, open_sample.value.size > 1) | why
+    return replace(found, missing=missing, by_cluster=table)
 
 
 def _means(sample: Sample) -> dict[str, float]:
@@ -213,6 +220,20 @@ def _of_units(
         shift = line["in_the_large"][0]
         line["in_the_large"] = shift, ends_of_shift(opened, units.unit, units.like_observed.showing, shift, miss)
     return of_means, line
+
+
+def _by_cluster(
+    design: Design, seen: BinaryView, found: Validation, clip: float | None
+) -> tuple[ByCluster | None, dict[str, str]]:
+    """Return the table of clusters, or None; with clusters the reason for that is in the dictionary."""
+    if design.unit is None:
+        return None, {}
+    if why := why_no_table(seen, design.unit):
+        return None, {"by_cluster": why}
+    has_line = not np.isnan(found.slope)
+    line = (found.intercept, found.slope) if has_line else (found.in_the_large, 1.0)
+    of_rows = found.ratio, found.intervals["ratio"]
+    return by_cluster(seen, design.unit, design.unit_names, line, clip, of_rows, found.confidence_level), {}
 
 
 def _histogram(sample: Sample) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.classical.by_cluster_result import ByCluster
 from calibstat.classical.flexible_curve import FlexibleCurve
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled, writer
@@ -114,7 +115,10 @@ class Validation(NotedResult):
     cautions : tuple of str
         When to be careful with the intervals of clusters, a sentence each.
     missing : dict of str to str
-        Why numbers are nan, by name: {"auc": "needs both outcomes"}.
+        Why numbers are nan, by name: {"auc": "needs both outcomes"}; with clusters also why there is no `by_cluster`.
+    by_cluster : ByCluster or None
+        With clusters, O/E, observed - expected, intercept and slope of each, and the means over clusters. None without
+        clusters, of rows with weights, of more than 1000 clusters and of fewer than 2 rows a cluster on average.
     """
 
     observed: float
@@ -149,6 +153,7 @@ class Validation(NotedResult):
     drawn: str = "rows"
     cautions: tuple[str, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)
+    by_cluster: ByCluster | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with a row for each number: its estimate, interval, value if calibrated and p-value."""
@@ -176,7 +181,9 @@ class Validation(NotedResult):
             value = getattr(self, name)
             beside = f"  {self.missing[name]}" if name in self.missing else self._beside(name)
             lines.append(f"{title:<25} {settled(value):8.4f}{beside}")
-        return "\n".join([*lines, f"Smoothed by {self.smoother}.", f"ECI is of the flexible curve: {self.flexible}."])
+        lines += [f"Smoothed by {self.smoother}.", f"ECI is of the flexible curve: {self.flexible}."]
+        each = [] if self.by_cluster is None else [self.by_cluster.answer, "Each cluster: print(result.by_cluster)."]
+        return "\n".join(lines + each)
 
     def _beside(self, name: str) -> str:
         """Write what stands behind a number: its interval, its value if calibrated, its p-value."""

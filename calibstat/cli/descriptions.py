@@ -24,6 +24,7 @@ from calibstat.in_order import first_smallest
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from calibstat.classical.by_cluster_result import ByCluster
     from calibstat.classical.validation_result import Validation
     from calibstat.inference.summarize import Summary
 
@@ -137,12 +138,15 @@ def validate_models(
             if not all(np.isnan(line.pvalue) for line in lines):
                 grid.add_row("", "", *(_pvalue(line.pvalue) for line in lines))
         smoother = next(iter(validations.values())).smoother
-        sentences = [_say_validation(each, name if len(validations) > 1 else "") for name, each in validations.items()]
+        of_models = [(each, name if len(validations) > 1 else "") for name, each in validations.items()]
+        sentences = [_say_validation(each, name) for each, name in of_models]
+        of_clusters = [part for each, name in of_models for part in _by_cluster(each.by_cluster, name)]
         curve = f"The curve of ICI and its relatives: {smoother}."
         notes = [next(iter(validations.values())).note] if weight is not None else []
         about = about_models(models, how)
         caution = CLUSTERS if cluster is not None else ROWS
-        return Answer(["\n".join(sentences), grid, *notes], about, caution, [curve], results=validations)
+        parts: list[str | Table] = ["\n".join(sentences), grid, *of_clusters, *notes]
+        return Answer(parts, about, caution, [curve], results=validations)
 
 
 @takes_groups
@@ -214,9 +218,30 @@ def _say_validation(validation: Validation, name: str) -> str:
 
     why: dict[str, list[str]] = {}
     for field, reason in validation.missing.items():
-        why.setdefault(reason, []).append(TITLES[field].split(",")[0])
+        why.setdefault(reason, []).append(TITLES.get(field, "table by cluster").split(",")[0])
     missing = "".join(f" Missing: {', '.join(titles)} ({reason})." for reason, titles in why.items())
     return f"{f'{name}: ' * bool(name)}{' and '.join(texts)}; {verdict}.{missing}"
+
+
+def _by_cluster(found: ByCluster | None, model: str) -> list[str | Table]:
+    """Return the means over clusters and over rows, and a table of the first clusters; nothing without clusters."""
+    if found is None:
+        return []
+    from calibstat.classical.by_cluster_result import MOST_PRINTED, short_name
+
+    def of_cluster(number: float, ends: np.ndarray) -> tuple[str, Text]:
+        """Write a number and its interval, or nothing."""
+        low, high = (f"{settled(end):.2f}" for end in ends)
+        return ("", Text()) if np.isnan(number) else (f"{settled(number):.2f}", Text(f"{low} to {high}", "dim"))
+
+    grid = table("Cluster", ">Rows", ">Events", ">Expected", ">O/E", ">Interval", ">Slope", ">Interval")
+    for c, name in enumerate(found.names[:MOST_PRINTED]):
+        sums = f"{found.n[c]:,}", f"{found.events[c]:,}", f"{settled(found.expected[c]):.1f}"
+        ratio = of_cluster(found.ratio[c], found.ratio_interval[c])
+        grid.add_row(short_name(name), *sums, *ratio, *of_cluster(found.slope[c], found.slope_interval[c]))
+    more = len(found.names) - MOST_PRINTED
+    others = [f"and {more:,} more clusters: --format json has all."] * (more > 0)
+    return [f"{f'{model}: ' * bool(model)}{found.answer}", grid, *others]
 
 
 def _pvalue(pvalue: float) -> Text:

@@ -15,9 +15,10 @@ from calibstat.data.checked_rows import OneModel
 from calibstat.digits import settled
 from calibstat.in_order import first_smallest
 from calibstat.inference.bands.reliability_diagrams import Reliability
-from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, verdict
+from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.power.detectable_effect import DetectableEffect
+from calibstat.inference.size_of_error import LOW, verdict
 from calibstat.measures import MEASURES, Measure
 from calibstat.output.wording import number, p_text
 from calibstat.plots import plot
@@ -90,7 +91,7 @@ def say_test(finding: Finding) -> str:
     usually = f". If every prediction were the true probability it would be about {typical}, and 19 times in 20 {where}"
     approximate = "" if test.resample == "labels" else " (approximate)"
     return (
-        f"There is {verdict(test.pvalue)}: p = {p_text(test.pvalue)}{approximate}{give_or_take}.\n"
+        f"{verdict(f'p = {p_text(test.pvalue)}{approximate}{give_or_take}', test.pvalue, None)[0]}\n"
         f"{impossible}{finding.title}: {number(finding.estimate)}{'' if test.stopped else usually}."
     )
 
@@ -132,10 +133,8 @@ def say_together(findings: Sequence[Finding]) -> str:
     best = findings[first_smallest([finding.test.pvalue for finding in findings])]
     p = min(1.0, k * best.test.pvalue)
     same = " of the same null hypothesis" if len({finding.test.null_hypothesis for finding in findings}) == 1 else ""
-    return (
-        f"There is {verdict(p)}: p = {p_text(p)}, the smallest p-value of {k} tests{same} ({best.title}) times {k} "
-        "(Bonferroni)."
-    )
+    how = f"p = {p_text(p)}, the smallest p-value of {k} tests{same} ({best.title}) times {k}, Bonferroni"
+    return verdict(how, p, None)[0]
 
 
 # --- in pictures -------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from calibstat.data.lenses import AnyLens, Lens, OfEachClass, find_lens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
 from calibstat.data.named_lens import EVENT
 from calibstat.data.null_hypothesis import EVENT_NULL
+from calibstat.data.numbered_labels import first_labels
 from calibstat.data.predictions import Predictions, as_predictions, take
 from calibstat.data.rows_error import RowsError
 from calibstat.data.sample import Sample, as_sample, sample_of_rows
@@ -224,6 +225,7 @@ class Data:
     """
 
     has_outcomes: bool = True  # which decide nothing where they are not known
+    cluster_names: np.ndarray | None = None  # of the clusters in the order of their numbers, if they were given
     design: Any = None  # of a class of rows from outside, see tests/extending: the design that answers
 
     def __init__(
@@ -270,13 +272,14 @@ class Data:
         if len({int(each.fold.max()) for each in self.repeats if each.fold is not None}) > 1:
             raise ValueError("expected the same number of folds in each repeat, found different ones")
         if cluster is not None:
-            self.take_clusters(as_clusters(cluster, self.n))
+            self.take_clusters(as_clusters(cluster, self.n), cluster)
 
-    def take_clusters(self, unit: np.ndarray) -> None:
-        """Take rows as of clusters, which are numbered from 0; raise if folds tear them."""
+    def take_clusters(self, unit: np.ndarray, given: object = None) -> None:
+        """Take rows as of clusters, which are numbered from 0, with the labels given; raise if folds tear them."""
         need_clusters_in_folds([each.fold for each in self.repeats if each.fold is not None], unit)
+        names = None if given is None else first_labels("cluster", given, unit)
         for each in self.repeats:
-            each.cluster = unit
+            each.cluster, each.cluster_names = unit, names
 
     def _numbered(self, label: np.ndarray) -> np.ndarray:
         """Return the number of the fold of each row; raise if rows are not such as functions take with folds."""
@@ -473,7 +476,7 @@ class Models(Mapping[str, Data]):
         if of_rows is not None and judge is None:  # which all models share
             unit = as_clusters(of_rows, self.first.n)
             for each in self.values():
-                each.take_clusters(unit)
+                each.take_clusters(unit, of_rows)
                 each.unseen = unseen
 
     @classmethod

@@ -88,6 +88,12 @@ def numbered(what: str, given: object, n: int) -> np.ndarray:
     return coded(what, given, n)[0]
 
 
+def first_labels(what: str, given: object, number: np.ndarray) -> np.ndarray:
+    """Return the label of each number, which `numbered` gave to these labels of rows."""
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(number), prepend=-1))
+    return as_labels(what, given)[first]
+
+
 def _has_hash(entry: object) -> bool:
     try:
         hash(entry)

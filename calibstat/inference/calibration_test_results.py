@@ -15,26 +15,24 @@ from calibstat.inference.deviation import Deviation
 from calibstat.inference.impossible_rows import ImpossibleRows
 from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import WhyStopped
+from calibstat.inference.size_of_error import LOW, SizeOfError, next_step, verdict
 from calibstat.measures.kinds.named_measure import NamedMeasure
+from calibstat.resampling.quantiles import quantiles
 from calibstat.result import NotedResult, Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LOW = 0.05  # adjusted p-values of classes that are pointed out
 _MANY_CLASSES = 20  # classes, above which only the smallest p-values are printed
 _SHOWN = 10
 
 
-def verdict(p: float, calibration_map: str = "") -> str:
-    """Interpret a p-value of calibration, or of a calibration map."""
-    wrong = (
-        f"{calibration_map} does not explain the outcomes" if calibration_map else "the predictions are not calibrated"
-    )
+def verdict_on_map(p: float, calibration_map: str) -> str:
+    """Interpret a p-value of a calibration map."""
     for level, strength in ((0.01, "strong evidence"), (0.05, "evidence"), (0.10, "weak evidence")):
         if p <= level:
-            return f"{strength} that {wrong}"
-    return f"no evidence against {calibration_map or 'calibration'} in this test"
+            return f"{strength} that {calibration_map} does not explain the outcomes"
+    return f"no evidence against {calibration_map} in this test"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +78,9 @@ class CalibrationTestResult(NotedResult):
         `GuidedRows`.
     calibration_map : str
         The calibration map of the null hypothesis, in words; empty if the predictions themselves are tested.
+    size : SizeOfError or None
+        With the default measure how large the error is, with its interval; None with another one, and where no interval
+        is known.
     classes : ClassTests or None
         Through lens "class_wise" the test of each class; the fields above are then of the mean over all classes, whose
         null hypothesis is stronger.
@@ -104,10 +105,16 @@ class CalibrationTestResult(NotedResult):
     deviation: Deviation | None = None
     calibration_map: str = ""
     classes: ClassTests | None = None
+    size: SizeOfError | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame of one row; of each class one, through lens "class_wise"."""
         return super().to_frame() if self.classes is None else self.classes.to_frame()
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The size of the error and the p-value."""
+        return "size.estimate", "size.low", "size.high", "pvalue"
 
     @property
     def answer(self) -> str:
@@ -119,15 +126,31 @@ class CalibrationTestResult(NotedResult):
         if own := self.rows.answer(self.pvalue):
             return own
         approximate = "" if self.resample == "labels" else " (approximate)"
-        sentences = [
-            f"There is {verdict(self.pvalue, self.calibration_map)}: p = {settled(self.pvalue):.3g}{approximate}."
-        ]
+        p = f"p = {settled(self.pvalue):.3g}{approximate}"
+        if self.calibration_map:
+            sentences = [f"There is {verdict_on_map(self.pvalue, self.calibration_map)}: {p}."]
+        else:
+            sentences = verdict(p, self.pvalue, self.size, "" if self.classes else self._found)
         if self.impossible:
             sentences.append(str(self.impossible))
         if self.deviation:
-            start = "Apart from that" if self.impossible else "What drove it"
-            sentences.append(f"{start}: {self.deviation}")
+            sentences.append(f"{'Apart from that: ' * bool(self.impossible)}{self.deviation}")
         return "\n".join(sentences)
+
+    @property
+    def _found(self) -> str:
+        """The measure, and what a calibrated model would show; nothing of an infinite one."""
+        if not np.isfinite(self.statistic):
+            return ""
+        found = f"{self.measure.name} is {settled(self.statistic):.3g}"
+        if self.stopped or self.null_distribution.size == 0:
+            return found
+        return f"{found}, and a calibrated model would show {settled(quantiles(self.null_distribution, 0.5)):.3g}"
+
+    @property
+    def next_step(self) -> str:
+        """The advice what to do, in one sentence; nothing where the size of the error is not known."""
+        return "" if self.size is None else next_step(self.pvalue, self.size)
 
     @property
     def details(self) -> str:
@@ -150,7 +173,8 @@ class CalibrationTestResult(NotedResult):
         asked = "print(calibstat.detectable_effect(y, p)), with the arguments of this test"
         more = f"\nWhat these rows could have shown: {asked}." if self.pvalue > LOW and by_rows else ""
         unseen = f"\n{self.rows.unseen}" if self.rows.unseen else ""
-        return f"{self._answer}\n{self.details}{unseen}{more}"
+        step = f"\nNext: {self.next_step}" if self.next_step else ""
+        return f"{self._answer}{step}\n{self.details}{unseen}{more}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +250,7 @@ class ClassTests(Result):
         """The deviations that drove the tests of the first of these classes, in words."""
         if not self.deviations:
             return []
-        start = "What drove it, class by class (directions describe these rows only, without a test):"
+        start = "Class by class (directions are descriptions, not tests):"
         return [start, *(each.short for each in self.deviations[:_SHOWN])]
 
     @property

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Unpack
 
 from calibstat.data.checked_rows import Data
+from calibstat.data.checks import check_level
 from calibstat.data.lenses import AnyLens
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.designs.design_of import design_of
@@ -28,6 +30,7 @@ def calibration_test(
     method: str | None = None,
     n_resamples: int | None = None,
     stop_after: int | None = None,
+    margin: float | None = None,
     rng: Rng = None,
     n_jobs: int = 1,
     **options: Unpack[RowsAndOptions],
@@ -59,6 +62,9 @@ def calibration_test(
         At least 1; with `stop_after` the largest number. Default: 999, or 99 for a slow measure.
     stop_after : int, optional
         Stop drawing after so many resamples at least as extreme as the data; 20 is usual. For independent rows.
+    margin : float, optional
+        The largest error (ECE) that the verdict calls small. Default: 0.02, and at most a fifth of the smaller of the
+        mean outcome and 1 minus it. It does not change the p-value.
     rng : None, int, SeedSequence or Generator
         The same int gives the same numbers for any number of threads.
     n_jobs : int
@@ -80,7 +86,8 @@ def calibration_test(
     Null hypothesis: given the predictions, every outcome is 1 independently with its predicted probability. The p-value
     is the probability of a statistic at least as extreme if that holds; it is at most a with probability of at most a.
     A large p-value means that this statistic finds no evidence, not that the model is calibrated; a small one does not
-    say how large the error is: see `confidence_interval`. Rows the model was fitted to make the p-value too large, and
+    say how large the error is. So with the default measure the verdict states the ECE with its 95 % interval, in points
+    of a percentage, in `size`. Rows the model was fitted to make the p-value too large, and
     rows that depend on each other too small, unless `cluster` names them. The page "Designs" says what is promised of
     other rows, and the page "Tests" how p-values are made. Cost: one sort, and `n_resamples` values of the measure.
 
@@ -88,8 +95,13 @@ def calibration_test(
     ----------
     Bröcker, Smith 2007, doi:10.1175/WAF993.1; Vaicenavicius et al. 2019, arXiv:1902.06977.
     """
+    if margin is not None:
+        check_level("margin", margin)
     design = design_of(rows)
     way, how = design.test_method(method), design.how_to_test(null, resample, stop_after)
     asked = find_measure(design.test_measure if measure is None else measure, options)
     draws = Draws.of(rng, asked.draws(n_resamples), n_jobs)
-    return design.beside_impossible_rows(design.test(asked, way, how, draws), asked, way, how, draws)
+    found = design.beside_impossible_rows(design.test(asked, way, how, draws), asked, way, how, draws)
+    if null is not None or not asked.info.for_tests_only:  # a measure states its own size
+        return found
+    return replace(found, size=design.size_of_error(margin, draws))

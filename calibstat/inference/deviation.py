@@ -29,8 +29,13 @@ CLAIM_WORDS = {
     "too many events": "{of} is observed more often than predicted",
     "too few events": "{of} is observed less often than predicted",
 }
+SLOPE_WORDS = {"too far apart": "too extreme", "too close together": "not extreme enough"}
 AS_IF_FITTED = ("under-confident", "too close together")  # as predictions look on the rows that they were fitted to
-PATTERNS = {"smooth": "a smooth pattern", "scattered": "many places", "local": "a single range"}
+PATTERNS = {
+    "smooth": "The error changes gradually from low to high predictions.",
+    "scattered": "The error is at many separate predictions.",
+    "local": "The error is in one range of predictions.",
+}
 
 
 class Confidence(NamedTuple):
@@ -111,16 +116,14 @@ class Deviation(Result):
     confidence: Confidence | None = None
 
     def __str__(self) -> str:
-        return (
-            f"{PATTERNS[self.kind]} in the predicted probabilities of {self.of}. "
-            f"Most striking: {self.where}.\n{self.direction}"
-        )
+        direction = f"\n{self.direction}" if self.direction else ""
+        return f"{PATTERNS[self.kind]} Most striking: {self.where}.{direction}"
 
     @property
     def short(self) -> str:
         """The same in one line that begins with what was predicted, for a list of several classes."""
         seen = self._say(self._seen)
-        return f"{self.of}: {PATTERNS[self.kind]}; most striking: {self.where}{f'; {seen}' if seen else ''}."
+        return f"{self.of}: most striking: {self.where}{f'; {seen}' if seen else ''}."
 
     @property
     def where(self) -> str:
@@ -132,14 +135,12 @@ class Deviation(Result):
 
     @property
     def direction(self) -> str:
-        """The direction in words, claimed or described."""
-        if self.claims:
-            return f"Direction (approximate): {self._say(self.claims)}."
+        """The direction in words, claimed or described; nothing if none stands out."""
         if self.claims is not None:
-            return "Direction: none is clear enough to be stated."
+            claimed = self._say(self.claims)
+            return f"{claimed[:1].upper()}{claimed[1:]} (an approximate test)." if claimed else ""
         seen = self._say(self._seen)
-        described = f"In these rows {seen}. This describes them only, without a test."
-        return described if seen else "No direction stands out."
+        return f"In this sample {seen} (a description, not a test)." if seen else ""
 
     @property
     def _seen(self) -> tuple[str, ...]:
@@ -156,13 +157,13 @@ class Deviation(Result):
     def _say(self, directions: tuple[str, ...]) -> str:
         claims = [CLAIM_WORDS[name].format(of=self.of) for name in directions if name in CLAIM_WORDS]
         predictions = [
-            f"{name} ({self.confidence})" if name in CONFIDENCE else name
+            f"{name} ({self.confidence})" if name in CONFIDENCE else SLOPE_WORDS[name]
             for name in directions
             if name not in CLAIM_WORDS
         ]
         claims += [f"predictions are {' and '.join(predictions)}"] if predictions else []
         fitted = any(name in AS_IF_FITTED for name in directions)
-        return f"{' and '.join(claims)}, or these rows were used for fitting" if fitted else " and ".join(claims)
+        return f"{' and '.join(claims)}, or the model was fitted on these rows" if fitted else " and ".join(claims)
 
 
 def _mean_count(number: float) -> str:

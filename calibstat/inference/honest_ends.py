@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -85,7 +86,7 @@ class HonestEnds:
     @cached_property
     def if_calibrated(self) -> np.ndarray:
         """The estimates on labels drawn independently from the predictions, as in the labels-only test."""
-        return self.posed.draw_labels(self.draws)
+        return self._draw_labels(self.draws)
 
     @cached_property
     def median(self) -> float:
@@ -94,7 +95,11 @@ class HonestEnds:
 
     @cached_property
     def _first(self) -> np.ndarray:
-        return self.posed.draw_labels(self.draws.part(0, FIRST, Stream.LABELS))
+        return self._draw_labels(self.draws.part(0, FIRST, Stream.LABELS))
+
+    @cached_property
+    def _draw_labels(self) -> Callable[[Draws], np.ndarray]:
+        return self.posed.drawer_of_labels()
 
 
 class NoInterval(ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -108,12 +109,17 @@ class ClustersOfRows(Rows):
         """Return rows whose clusters `unit` numbers from 0."""
         return cls(n, *cluster_sizes(unit, weight), clusters_in_words(unit, weight))
 
-    def supposing(self, unseen: Unseen, confidence_level: float, like_observed: bool = True) -> ClustersOfRows:
-        """Return the same with what an interval supposes; `like_observed` if it may be what the default supposes."""
+    def supposing(
+        self, unseen: Unseen, confidence_level: float, like_observed: bool = True, further: Sequence[str] = ()
+    ) -> ClustersOfRows:
+        """Return the same with what an interval supposes; `like_observed` if it may be what the default supposes.
+
+        `further` are warnings beside those of the number of clusters and their sizes.
+        """
         return replace(
             self,
             assumption=supposed(unseen, self.clusters, confidence_level, like_observed),
-            cautions=tuple(cautions(self.clusters, self.effective)),
+            cautions=(*cautions(self.clusters, self.effective), *further),
         )
 
     def __str__(self) -> str:

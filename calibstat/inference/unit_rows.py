@@ -15,7 +15,7 @@ from calibstat.data.clusters import OBSERVED, Unseen, cluster_sizes, clusters_in
 from calibstat.data.views import BinaryView
 from calibstat.data.weighted_sample import WeightedSample
 from calibstat.inference.problems.binary_problem import sample_in_clusters
-from calibstat.inference.words_on_clusters import cautions, of_outcomes, remark, supposed
+from calibstat.inference.words_on_clusters import cautions, of_neighbours, of_outcomes, remark, supposed
 
 Ends = tuple[float, float]
 _HALVINGS = 60  # of an interval in which an end lies: more than a number has bits
@@ -97,13 +97,15 @@ class UnitRows:
         high = farthest if np.isinf(farthest) else _between(estimate, farthest, above)
         return _between(0.0, estimate, lambda r: not below(r)), high
 
-    def cautions(self) -> tuple[str, ...]:
+    def cautions(self, seen: BinaryView, data: Data) -> tuple[str, ...]:
         """Return when to be careful with intervals of these clusters, a sentence each; none without clusters."""
         if self.unseen is None:
             return ()
+        outcome, prediction = seen.float_rows()
         clusters, _, _, effective = cluster_sizes(self.unit, self.rows.weight)
         events, size = (np.bincount(self.unit, self.rows.weight * of) for of in (self.rows.outcome, 1))
-        return (*cautions(clusters, effective), *of_outcomes(events, size))
+        alike = of_neighbours(outcome - prediction, data, seen.weight)
+        return (*cautions(clusters, effective), *of_outcomes(events, size), *alike)
 
     def supposed(self, confidence_level: float) -> str:
         """Return what intervals suppose of absent clusters, in a sentence; nothing without clusters."""

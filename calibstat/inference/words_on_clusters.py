@@ -8,7 +8,9 @@ import numpy as np
 
 from calibstat.bounds.mean_interval import OfMean
 from calibstat.bounds.tail_bound import share_of_whole_cluster
+from calibstat.data.checked_rows import Data
 from calibstat.data.clusters import ROWS_ALONE, WHOLE, Unseen
+from calibstat.data.days.neighbours import correlation_of_neighbours
 from calibstat.digits import settled
 
 FEWEST_STUDIED = 10  # clusters
@@ -66,6 +68,19 @@ def of_bootstrap(clusters: int) -> list[str]:
         f"Caution: {clusters} clusters are few for a bootstrap of clusters: below {FEWEST_OF_BOOTSTRAP} its intervals "
         "are too narrow."
     ]
+
+
+def of_neighbours(number: np.ndarray, data: Data, weight: np.ndarray | None = None) -> list[str]:
+    """Return when to be careful because neighbouring clusters are alike in a number of each row, as days in a row are.
+
+    Rows are in the order in which they were given.
+    """
+    if data.cluster is None or data.cluster_names is None:
+        return []
+    weight = np.ones(number.size) if weight is None else weight
+    total, size = (np.bincount(data.cluster, weight * part, data.cluster_names.size) for part in (number, 1))
+    found = correlation_of_neighbours(total, size, data.cluster_names)
+    return [found.sentence] if found is not None and found.alike else []
 
 
 def of_outcomes(events: np.ndarray, rows: np.ndarray) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from calibstat.classical.by_cluster_result import ByCluster
 from calibstat.classical.calibration_belt import CalibrationBelt
 from calibstat.classical.validation_result import Validation
 from calibstat.inference.auditing.audit_results import Audit
@@ -26,6 +27,7 @@ from calibstat.planning.sample_size import SampleSize
 from calibstat.plots.audit_plot import plot_audit, plot_audits_of_models
 from calibstat.plots.belt_plot import plot_calibration_belt
 from calibstat.plots.beside_plot import PLOTS_OF_ONE, plot_beside
+from calibstat.plots.by_cluster_plot import plot_by_cluster
 from calibstat.plots.class_wise_plot import plot_class_wise_diagrams, plot_class_wise_test
 from calibstat.plots.comparison_plot import plot_differences
 from calibstat.plots.decision_loss_plot import plot_decision_loss, plot_decision_loss_of_models
@@ -64,6 +66,7 @@ PLOTS: dict[type, Callable[..., Axes]] = {
     PrecisionSize: plot_widths,
     NetBenefitCurve: plot_net_benefit,
     Validation: plot_validation,
+    ByCluster: plot_by_cluster,
     DecisionLossCurve: plot_decision_loss,
     Audit: plot_audit,
     MonitorStatus: plot_monitor,
@@ -92,13 +95,14 @@ def plot(
     ----------
     result : Result
         What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt`,
-        `sharpness`, `validate`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; a `Monitor`,
-        a `BrierMonitor` or the status of one; or the table of a study of one question, which
-        `study.run` returned, also if it was read back from a file. Or several: a sequence of intervals or a mapping
-        from name to interval, drawn below each other; a mapping from name to what `sharpness` or `audit` returned,
-        drawn beside each other on the same scale, or to what `reliability` (of binary outcomes), `net_benefit` or
-        `decision_loss` returned, drawn in the same axes; or a mapping of results of `sharpness`, `reliability` and
-        `detail`, of different kinds or of details, drawn beside each other with the same ends of their axes.
+        `sharpness`, `validate`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; the table
+        `by_cluster` of a validation; a `Monitor`, a `BrierMonitor` or the status of one; or the table of a study of one
+        question, which `study.run` returned, also if it was read back from a file. Or several: a sequence of intervals
+        or a mapping from name to interval, drawn below each other; a mapping from name to what `sharpness` or `audit`
+        returned, drawn beside each other on the same scale, or to what `reliability` (of binary outcomes),
+        `net_benefit` or `decision_loss` returned, drawn in the same axes; or a mapping of results of `sharpness`,
+        `reliability` and `detail`, of different kinds or of details, drawn beside each other with the same ends of
+        their axes.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure. Four classes need axes with ``projection="3d"``.
     deviation : bool

@@ -32,6 +32,7 @@ from .populations import (
     random_predictions,
     rounded,
 )
+from .whole_clusters import whole
 
 ROWS = 30, 100_000
 FEW_ROWS = 30, 3000  # where every row is drawn by itself
@@ -223,7 +224,7 @@ class Clusters(Case):
     def draws(self, random: Random, count: int) -> Iterator[Arguments]:
         for _ in range(count):
             y, cluster, kind = self._drawn(random)
-            yield (y, np.array(self.prediction)[kind]), {"cluster": cluster}
+            yield (y, np.array(self.prediction)[kind]), {"cluster": whole(cluster)}
 
     def _points(self, prediction: tuple[float, ...]) -> Points:
         rows = self._probability * np.array(self.size)
@@ -260,7 +261,7 @@ class PairInClusters(Clusters):
         first, second = np.array(self.prediction), np.array(self.second)
         for _ in range(count):
             y, cluster, kind = self._drawn(random)
-            yield (y, {"A": first[kind], "B": second[kind]}), {"cluster": cluster}
+            yield (y, {"A": first[kind], "B": second[kind]}), {"cluster": whole(cluster)}
 
     def value(self, name: str, options: dict[str, Any]) -> float:
         first, second = self._generator, self._points(self.second).generator

@@ -6,7 +6,6 @@ fold; quantiles of the norm of the noise G*, alone or beside what is observed, g
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +17,7 @@ from calibstat.generators.distributions import Random
 from calibstat.measures.bins import bin_numbers
 
 from .ends_in_the_limit import MEASURES, Z, place_of_quantile
+from .whole_clusters import whole
 
 BINS = 15
 BATCH = 2_000_000  # numbers in memory at a time
@@ -131,7 +131,7 @@ def upper_ends(
     found = {}
     for k, measure in enumerate(MEASURES):
         seed = int(random.integers(2**31))
-        fresh = cs.confidence_interval(y, p, measure=measure, n_resamples=199, rng=seed, cluster=unit)
+        fresh = cs.confidence_interval(y, p, measure=measure, n_resamples=199, rng=seed, cluster=whole(unit))
         mirror = max(fresh.high, float(mirrored[k]))
         triangle = max(fresh.high, float(seen[k] + reach[k]))
         found[measure] = UpperEnds(fresh.low, fresh.high, min(mirror, 1), min(triangle, 1))
@@ -146,9 +146,7 @@ def fold_tests(
     def pvalue(rows: np.ndarray) -> float:
         seed = int(random.integers(2**31))
         cluster = None if unit is None else unit[rows]
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "[0-9]* clusters are few")  # of a fold
-            test = cs.calibration_test(y[rows], p[rows], measure=measure, n_resamples=999, rng=seed, cluster=cluster)
+        test = cs.calibration_test(y[rows], p[rows], measure=measure, n_resamples=999, rng=seed, cluster=cluster)
         return float(test.pvalue)
 
     folds = int(fold.max()) + 1
@@ -184,4 +182,4 @@ def reach(variance: float, n: int) -> float:
 
 def fresh_end(y: np.ndarray, p: np.ndarray, measure: str, unit: np.ndarray | None = None) -> float:
     """Return the high end of the honest interval of fresh rows."""
-    return float(cs.confidence_interval(y, p, measure=measure, n_resamples=49, rng=0, cluster=unit).high)
+    return float(cs.confidence_interval(y, p, measure=measure, n_resamples=49, rng=0, cluster=whole(unit)).high)

@@ -14,6 +14,7 @@ from calibstat.generators.distributions import Random
 from .cases import CLUSTERS, LARGEST_CLUSTER, MOST_IN_CLUSTERS, SEEN_CLUSTERS, Arguments, Case, near
 from .class_cases import SMALLEST, Classes, Vectors, few_vectors, random_second, simplex
 from .populations import MASSES, log_uniform, noise, shifted
+from .whole_clusters import whole
 
 HEAVIEST = 4.0  # times the lightest, without the noise
 SPREADS = 0.0, 0.5, 1.0  # coefficients of variation of the noise in weights
@@ -110,7 +111,7 @@ class ClassesInClusters(Case):
         mass = np.maximum(self.mass, SEEN_CLUSTERS / self.n * sum(self.mass))
         return np.asarray(mass / mass.sum())
 
-    def _drawn(self, random: Random) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    def _drawn(self, random: Random) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
         """Return the class and the kind of each row, and what is known of it by name."""
         kind = random.choice(len(self.mass), self.n, p=self._probability)
         cluster = np.repeat(np.arange(self.n), np.array(self.size)[kind])
@@ -119,7 +120,7 @@ class ClassesInClusters(Case):
         below = np.array(self.chance).cumsum(axis=1)[kind[cluster], :-1]
         label = (drawn[:, None] > below).sum(axis=1)
         weights = {"sample_weight": noisy(random, self.spread, cluster.size)} if self.spread else {}
-        return label, kind[cluster], {"cluster": cluster, **weights}
+        return label, kind[cluster], {"cluster": whole(cluster), **weights}
 
     def draws(self, random: Random, count: int) -> Iterator[Arguments]:
         prob = np.array(self.prob)

@@ -60,7 +60,7 @@ def test_stopping_is_said(rows, csv):
     assert found.stopped
     by_ks = [*COLUMNS, "--measure", "ks", "--stop-after", 20]
     text = plain_text(run("test", csv, *by_ks).stdout)
-    assert f"weak evidence that the predictions are not calibrated: p = {wording.p_text(found.pvalue)}" in text
+    assert f"weak evidence of miscalibration (p = {wording.p_text(found.pvalue)}" in text
     assert f"give or take {found.pvalue_error:.2g}, {found.why_stopped}." in text
     assert "too few resamples were drawn to say" in plain_text(run("test", csv, *by_ks, "--measure", "ece").stdout)
     assert "19 times in 20 below" not in text
@@ -101,7 +101,7 @@ def test_what_a_test_could_have_found_is_computed_only_where_it_is_shown(csv, ro
     power = "calibstat.inference.power.detectable_effect"
     monkeypatch.setattr(f"{power}.detectable_effect", lambda *rows, **given: asked.append(1) or "Two.")
     rows.assign(p=rows["p"] ** 4).to_csv(csv, index=False)
-    assert "strong evidence" in run("test", csv, *COLUMNS, *FAST).stdout
+    assert "Not calibrated (p = " in run("test", csv, *COLUMNS, *FAST).stdout
     assert asked == []
     assert "Two." in run("test", csv, *COLUMNS, *FAST, "--verbose").stdout
     assert json.loads(run("test", csv, *COLUMNS, *FAST, "--format", "json").stdout)["detectable_effect"] == "Two."

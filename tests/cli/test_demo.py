@@ -52,7 +52,7 @@ def test_the_demo_is_short_and_saves_its_pictures(tmp_path):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"reliability.png", "null.png", "intervals.png"}
     assert sum(bool(line.strip()) for line in result.stdout.splitlines()) <= 22
     text = plain_text(result.stdout)
-    assert text.index("1,366 judge") < text.index("Naive Bayes. There is strong evidence") < text.index("A large p")
+    assert text.index("1,366 judge") < text.index("Naive Bayes. Not calibrated") < text.index("A large p")
 
 
 def test_the_readme_picture_is_small():

@@ -6,32 +6,33 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.inference.calibration_test_results import verdict
+from calibstat.inference.calibration_test_results import verdict_on_map
 
 
 def test_verdicts_do_not_claim_calibration():
-    assert verdict(0.5) == "no evidence against calibration in this test"
-    assert [verdict(p).split(" that ")[0] for p in (0.01, 0.011, 0.05, 0.051, 0.1)] == [
+    assert verdict_on_map(0.5, "Platt()") == "no evidence against Platt() in this test"
+    assert [verdict_on_map(p, "Platt()").split(" that ")[0] for p in (0.01, 0.011, 0.05, 0.051, 0.1)] == [
         "strong evidence",
         "evidence",
         "evidence",
         "weak evidence",
         "weak evidence",
     ]
-    assert verdict(0.1001) == verdict(1.0)
+    assert verdict_on_map(0.1001, "Platt()") == verdict_on_map(1.0, "Platt()")
 
 
 def test_the_answer_comes_first():
     y, p = cs.generators.temperature(2).sample(1500, rng=1)
     found = cs.calibration_test(y, p, rng=1)
     lines = str(found).splitlines()
-    assert lines[0] == "There is strong evidence that the predictions are not calibrated: p = 0.001."
-    assert lines[1:3] == f"What drove it: {found.deviation}".splitlines()
+    assert lines[0] == f"Not calibrated (p = 0.001): {found.size.where}."
+    assert lines[1:3] == str(found.deviation).splitlines()
+    assert lines[3] == f"Next: {found.next_step}"
     assert (
-        lines[3] == f"Test by omnibus = {found.statistic:.4g}, event: outcome 1, n = 1500; 999 resamples, Monte Carlo "
+        lines[4] == f"Test by omnibus = {found.statistic:.4g}, event: outcome 1, n = 1500; 999 resamples, Monte Carlo "
         "error of p 0.001."
     )
-    assert lines[4] == f"Null hypothesis: {found.null_hypothesis}"
+    assert lines[5] == f"Null hypothesis: {found.null_hypothesis}"
     single = cs.calibration_test(y, p, measure="ks", rng=1)
     assert str(single).splitlines()[0] == lines[0]
     assert len(str(single).splitlines()) == 3  # it does not say what drove it
@@ -56,7 +57,7 @@ def test_classes_that_are_off_are_named_first(each):
     assert each.answer == "There is evidence against the calibration of 2 of 3 classes: 1, 2."
     drivers = each.classes.drivers
     assert drivers == [
-        "What drove it, class by class (directions describe these rows only, without a test):",
+        "Class by class (directions are descriptions, not tests):",
         *(found.short for found in each.classes.deviations),
     ]
     assert str(each).startswith(each.answer)

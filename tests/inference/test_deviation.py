@@ -55,11 +55,11 @@ def test_kinds():
 
 def test_words():
     said = str(deviation_in(*cs.generators.temperature(2).sample(2000, rng=2)))
-    assert "Direction (approximate): predictions are too far apart." in said
+    assert "Predictions are too extreme (an approximate test)." in said
     few = deviation_in(*cs.generators.temperature(3).sample(300, rng=2))
     assert few.claims is None
-    assert "In these rows" in str(few)
-    assert "without a test" in str(few)
+    assert "In this sample" in str(few)
+    assert "(a description, not a test)" in str(few)
 
 
 def test_numbers_are_written_as_they_are_read_aloud():
@@ -77,22 +77,22 @@ def test_numbers_are_written_as_they_are_read_aloud():
         observed=42 / 8945,
     )
     assert str(local) == (
-        "a single range in the predicted probabilities of class dog. Most striking: predictions from 0 to 0.078, with "
-        "class dog expected in 3.7 of 8,945 rows and observed in 42.\nNo direction stands out."
+        "The error is in one range of predictions. Most striking: predictions from 0 to 0.078, with "
+        "class dog expected in 3.7 of 8,945 rows and observed in 42."
     )
     one = replace(local, of="outcome 1", low=0.9996, high=0.9996, rows=1.0, predicted=0.9996, observed=0.0, slope=-3.0)
     assert str(one) == (
-        "a single range in the predicted probabilities of outcome 1. Most striking: predictions of 0.9996, with "
-        "outcome 1 expected in 1.0 of 1 row and observed in 0.\nIn these rows predictions are too far apart. This "
-        "describes them only, without a test."
+        "The error is in one range of predictions. Most striking: predictions of 0.9996, with "
+        "outcome 1 expected in 1.0 of 1 row and observed in 0.\nIn this sample predictions are too extreme (a "
+        "description, not a test)."
     )
     wide = replace(one, low=0.99991, high=0.99998, claims=("too few events", "too far apart"), rows=4061.0)
     assert "from 0.99991 to 0.99998, with outcome 1 expected in 4,059.4 of 4,061 rows" in str(wide)
     assert str(wide).endswith(
-        "Direction (approximate): outcome 1 is observed less often than predicted and predictions are too far apart."
+        "Outcome 1 is observed less often than predicted and predictions are too extreme (an approximate test)."
     )
-    assert str(replace(wide, claims=())).endswith("Direction: none is clear enough to be stated.")
-    assert local.short == f"class dog: a single range; most striking: {local.where}."
+    assert str(replace(wide, claims=())).endswith(f"Most striking: {wide.where}.")
+    assert local.short == f"class dog: most striking: {local.where}."
     assert replace(local, bias=-2.0).short.endswith("; class dog is observed less often than predicted.")
 
 

@@ -123,14 +123,14 @@ def test_of_clusters_labels_are_independent(monkeypatch):
     found = cs.confidence_interval(LUCKY, P, **given)
     problem = pose(LUCKY, P, "ece", {}).in_clusters(UNIT)
     draws = Draws.of(1, RESAMPLES)
-    assert found.high >= np.median(problem.draw_labels(draws))
-    assert np.median(problem.null_draws(draws)["signs of clusters"]) < np.median(problem.draw_labels(draws)) / 2
+    assert found.high >= np.median(problem.drawer_of_labels()(draws))
+    assert np.median(problem.null_draws(draws)["signs of clusters"]) < np.median(problem.drawer_of_labels()(draws)) / 2
     of_rows = median_if_calibrated(LUCKY, P, {"measure": "ece"})
-    assert np.median(problem.draw_labels(Draws.of(1, 999))) == pytest.approx(of_rows, rel=0.1)
+    assert np.median(problem.drawer_of_labels()(Draws.of(1, 999))) == pytest.approx(of_rows, rel=0.1)
 
 
 def test_a_mean_has_no_floor(monkeypatch):
-    monkeypatch.setattr(Problem, "draw_labels", None)
+    monkeypatch.setattr(Problem, "drawer_of_labels", None)
     found = cs.confidence_interval(LUCKY, P, measure="brier", rng=1)
     assert found.if_calibrated is None
     assert not found.remark()
@@ -194,10 +194,12 @@ def numbers_drawn(monkeypatch, y, p, **asked):
     """How many label draws an interval makes for each time it asks for some."""
     seen = []
     for kind in (Problem, ClusteredRows):
-        plain = kind.draw_labels
-        monkeypatch.setattr(
-            kind, "draw_labels", lambda drawn, draws, plain=plain: seen.append(draws.n) or plain(drawn, draws)
-        )
+
+        def counted(drawn, plain=kind.drawer_of_labels):
+            draw = plain(drawn)
+            return lambda draws: seen.append(draws.n) or draw(draws)
+
+        monkeypatch.setattr(kind, "drawer_of_labels", counted)
     cs.confidence_interval(y, p, n_resamples=RESAMPLES, rng=1, **asked)
     return seen
 

@@ -27,7 +27,7 @@ def test_what_is_said_and_held():
     assert (said.number, said.first, said.total_certain, said.total_others) == (2, 402, 4, 400)
     assert not said.approximate
     lines = str(found).splitlines()
-    assert lines[0] == "There is strong evidence that the predictions are not calibrated: p = 0.01."
+    assert lines[0].startswith("Not calibrated (p = 0.01): ")
     assert lines[1] == (
         "2 rows were predicted to be impossible and happened (the first is row 402); "
         f"without rows predicted 0 or 1 p = {said.pvalue:.3g}."

@@ -83,3 +83,20 @@ def test_answers_say_so_in_the_words_of_the_rule():
     assert sentence in str(cs.validate(y, p, cluster=hospital))
     assert sentence in str(cs.net_benefit(y, p, [0.3], cluster=hospital))
     assert sentence not in str(cs.calibration_test(y, p, measure="ks", cluster=hospital, n_resamples=9, rng=1))
+
+
+def test_answers_say_that_neighbouring_days_are_alike():
+    random = np.random.default_rng(1)
+    day = np.repeat(np.arange(60), 20)
+    wet = np.repeat(np.repeat(random.random(12) < 0.5, 5), 20)  # five days in a row are alike
+    y = (random.random(1200) < np.where(wet, 0.6, 0.2)).astype(int)
+    two = {"a": np.full(1200, 0.4), "b": np.full(1200, 0.3)}
+    of_days = [
+        cs.compare(y, two, measure="brier", cluster=day),
+        cs.confidence_interval(y, two["a"], measure="brier", cluster=day),
+        cs.validate(y, two["a"], cluster=day),
+    ]
+    for found in of_days:
+        assert str(found).startswith("Caution: neighbouring clusters are alike (correlation 0.")
+    for other in (random.permutation(60)[day], np.array([f"day {d}" for d in day]), cs.blocks(day)):
+        assert "neighbouring" not in str(cs.confidence_interval(y, two["a"], measure="brier", cluster=other))

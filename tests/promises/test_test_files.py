@@ -52,6 +52,7 @@ SHELVES = {  # sub-folders with tests of a folder
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
     "__main__.py": "test_app.py",
     "classical/binary_input.py": "test_asymptotic_result.py",
+    "classical/by_cluster_result.py": "test_by_cluster.py",
     "cli/options.py": "test_app.py",
     "cli/testing.py": "test_app.py",
     "inference/comparing/ends.py": "test_compare.py",

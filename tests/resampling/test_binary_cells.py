@@ -209,21 +209,21 @@ def moments_are_right(scheme, resamples=1000):
 def test_very_many_predictions_are_drawn_with_the_moments_of_all(scheme, monkeypatch):
     assert moments_are_right(scheme)
 
-    def wrong(source):
+    def wrong(source, predictions):
         """Neighbours put together at the lowest of them."""
         value, count, positives = source.sample.arrays
         sums = (np.add.reduceat(array, np.arange(0, value.size, 10)) for array in (count, positives))
         return CellSums(cs.Sample(value[::10].copy(), *sums), source.cell[::10].copy())
 
-    monkeypatch.setattr(binary_cells, "_with_few_predictions", wrong)
+    monkeypatch.setattr(binary_cells, "with_few_predictions", wrong)
     assert not moments_are_right(scheme)
 
 
 def test_few_predictions_are_drawn_as_they_are():
     few, many = many_predictions(1000), many_predictions()
     source = CellSums(few, in_four(few))
-    assert binary_cells._with_few_predictions(source) is source
-    merged = binary_cells._with_few_predictions(CellSums(many, in_four(many)))
+    assert binary_cells.with_few_predictions(source, binary_cells.PREDICTIONS) is source
+    merged = binary_cells.with_few_predictions(CellSums(many, in_four(many)), binary_cells.PREDICTIONS)
     assert 4 * binary_cells.PREDICTIONS <= merged.sample.value.size <= 5 * binary_cells.PREDICTIONS
     assert merged.size == 4
     for name in ("count", "positives"):

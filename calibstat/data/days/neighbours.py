@@ -32,7 +32,10 @@ class Neighbours(NamedTuple):
         if not self.alike:
             return ""
         found = f"correlation {settled(self.correlation):.2f}"
-        return f"Neighbouring clusters are alike ({found}): use cluster=cs.blocks(day)."
+        return (
+            f"Caution: neighbouring clusters are alike ({found}), so that intervals are too narrow. If they are days "
+            "in a row, use cluster=cs.blocks(day)."
+        )
 
 
 def correlation_of_neighbours(total: ArrayLike, size: ArrayLike, label: ArrayLike) -> Neighbours | None:

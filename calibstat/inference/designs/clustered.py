@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import cast
@@ -18,7 +19,7 @@ from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.inference.rows_of_results import ClustersOfRows, Rows
 from calibstat.inference.sign_flip import sign_flip_test
-from calibstat.inference.words_on_clusters import of_bootstrap
+from calibstat.inference.words_on_clusters import of_bootstrap, of_neighbours
 from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws
 
@@ -84,7 +85,11 @@ class Clustered(Independent):
         if method != "honest":
             return replace(found, rows=replace(rows, cautions=tuple(of_bootstrap(rows.clusters))))
         like_observed = problem.is_mean or problem.measure.honest == "norm"
-        return replace(found, rows=rows.supposing(unseen, confidence_level, like_observed))
+        alike: list[str] = []
+        if problem.is_mean:
+            with suppress(ValueError):  # of an infinite loss, in a row of weight 0 too
+                alike = of_neighbours(problem.losses().loss, self.data, problem.weight)
+        return replace(found, rows=rows.supposing(unseen, confidence_level, like_observed, alike))
 
     def introduced(self, rows: str) -> str:
         """Return a sentence about rows, and how many clusters they are in."""

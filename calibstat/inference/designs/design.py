@@ -17,6 +17,7 @@ from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.designs.sections import Sections
 from calibstat.inference.rows_of_results import Rows
+from calibstat.inference.size_of_error import SizeOfError
 from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws
 
@@ -74,6 +75,11 @@ class Design(ABC):
         """The number of the cluster of each row, None if rows are independent."""
         return self.data.cluster
 
+    @property
+    def unit_names(self) -> np.ndarray | None:
+        """The label of each cluster in the order of the numbers, None if none were given."""
+        return self.data.cluster_names
+
     @abstractmethod
     def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         """Return the test of calibration by a measure."""
@@ -90,6 +96,10 @@ class Design(ABC):
     @abstractmethod
     def interval(self, measure: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         """Return the interval of a measure."""
+
+    def size_of_error(self, margin: float | None, draws: Draws) -> SizeOfError | None:
+        """Return how large the error is, for the verdict of a test; None where no interval of it is known."""
+        return None
 
     def described(self, n: int, weight: np.ndarray | None = None) -> Rows:
         """Return what results say of so many rows."""

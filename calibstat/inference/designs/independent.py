@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from calibstat.data.checked_rows import Data
 from calibstat.data.checks import is_among, short
 from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.data.null_hypothesis import Null
@@ -26,13 +27,20 @@ from calibstat.inference.problems.pose import SCHEMES, NullModel, null_model, pr
 from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
+from calibstat.inference.size_of_error import FEW_ROWS, SizeOfError
 from calibstat.inference.smaller_than_chance import NOTE
+from calibstat.measures.binned import ECE
+from calibstat.measures.cumulative import KS
 from calibstat.measures.kinds.base import Measure, MulticlassMeasure, written_options
 from calibstat.resampling import Draws, Stream
+from calibstat.resampling.binary_cells import MANY_PREDICTIONS, with_few_predictions
+from calibstat.resampling.sources import CellSums
 from calibstat.result import read_only
 
 ONE_CLASS = Null("its probability alone", ("in every row", ", the class is observed with this probability"))
 HONEST = ("honest", "proven")
+SIZE_LEVEL = 0.95  # of the interval that a test states
+PARTS_OF_A_BIN = 4  # in which very many rows are counted for it
 REPORT_NEEDS_A_LENS = "a report takes them with a lens that shows one event, such as 'top_label'"
 NO_CONDITION: Mapping[str, Any] = MappingProxyType(
     {"if_calibrated": None, "condition": "", "void": "", "high_of_calibrated": None}
@@ -114,6 +122,34 @@ class Independent(Design):
         need_method(problem, method)
         return self.interval_of(problem, method, confidence_level, draws)
 
+    def size_of_error(self, margin: float | None, draws: Draws) -> SizeOfError | None:
+        """Return the size by ECE, of several classes that of the most likely one.
+
+        Its draws are of streams of their own, those of `confidence_interval`: a test with a seed states the interval of
+        this seed.
+        """
+        shown = self.data if self.data.view().kind == "binary" else self.data.through("top_label")
+        design = type(self)(self._counted(shown))
+        try:
+            size = SizeOfError.of(design.interval_by(ECE(), draws), mean_outcome(shown), margin)
+            if self.data.n < FEW_ROWS and size.says_little:
+                size = replace(size, running=design.interval_by(KS(), draws).high)
+        except NoInterval:
+            return None
+        return size
+
+    def _counted(self, data: Data) -> Data:
+        """Return very many rows counted in 4 parts of each bin, at their mean predictions: it moves no digit shown."""
+        sample = data.view().one_event().sample
+        cells = ECE().cells(sample.value, sample.count)
+        if sample.weighted is not None or sample.value.size <= MANY_PREDICTIONS * int(cells[-1] + 1):
+            return data
+        return Data(with_few_predictions(CellSums(sample, cells), PARTS_OF_A_BIN).sample)
+
+    def interval_by(self, measure: Measure, draws: Draws) -> ConfidenceInterval:
+        """Return the 95 % interval by this measure."""
+        return self.interval(measure, self.interval_methods[0], SIZE_LEVEL, draws)
+
     def honest_ends(self, problem: Problem, draws: Draws) -> HonestEnds:
         """Return the honest ends of a problem that these rows pose, at any level."""
         need_method(problem, "honest")
@@ -180,6 +216,12 @@ class Ends(NamedTuple):
             "high_of_calibrated": interval.high_of_calibrated(alpha / 2),
         }
         return cls(low, high, interval.is_bounded, said)
+
+
+def mean_outcome(data: Data) -> float:
+    """Return the mean outcome of rows of one event."""
+    sample = data.view().one_event().sample
+    return float(sample.positives.sum() / sample.count.sum())
 
 
 def need_method(problem: Problem, method: str) -> None:

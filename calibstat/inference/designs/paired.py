@@ -19,6 +19,7 @@ from calibstat.inference.designs.several_models import (
     in_same_order,
 )
 from calibstat.inference.rows_of_results import ClustersOfRows, Rows
+from calibstat.inference.words_on_clusters import of_neighbours
 from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws
 
@@ -64,7 +65,16 @@ class PairedClusters(Paired):
         if how.method == SWAP:
             return rows
         unseen = Unseen(self.first.unseen, compared.first.view.rarest(self.units).count)
-        return rows.supposing(unseen, how.confidence_level)
+        return rows.supposing(unseen, how.confidence_level, further=self._alike(compared, how))
+
+    def _alike(self, compared: ComparedModels, how: HowToCompare) -> list[str]:
+        """Return warnings where neighbouring clusters are alike in the difference of the losses of a pair."""
+        if not compared.first.is_mean:
+            return []
+        loss = [each.losses().loss for each in compared.problems]
+        weight = compared.first.weight
+        found = [of_neighbours(loss[a] - loss[b], self.first, weight) for a, b in how.pairs]
+        return [*dict.fromkeys(sentence for each in found for sentence in each)]
 
     def null(self, compared: ComparedModels, method: str, rows: Rows) -> str:
         if method == SWAP:

@@ -175,7 +175,7 @@ class BinaryProblem(Problem):
         if diagnosed is None:
             norm = super().compared_in_clusters(unit, draws)
             return self._by_residuals(unit, draws) if norm is None else norm
-        of_rows = Compared(self.statistic(), self.in_order("calibration_test").draw_labels(draws))
+        of_rows = Compared(self.statistic(), self.in_order("calibration_test").drawer_of_labels()(draws))
         cell, diagnostics = diagnosed
         if diagnostics.components is None:  # no outcome is uncertain
             return {INDEPENDENT: of_rows}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,9 +47,9 @@ class ClusteredRows:
         """Return the measure."""
         return self.estimate
 
-    def draw_labels(self, draws: Draws) -> np.ndarray:
-        """Return the measure of labels that are drawn independently from the predictions."""
-        return independent_labels(self.table.residuals, self._of_residuals, draws)
+    def drawer_of_labels(self) -> Callable[[Draws], np.ndarray]:
+        """Return what draws the measure of labels that are drawn independently from the predictions."""
+        return partial(independent_labels, self.table.residuals, self._of_residuals)
 
     def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Return the measure of calibrated clusters by each way to draw them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -40,14 +40,14 @@ class Posed(Protocol):
         """Return the measure: one number, or one for each class."""
         ...
 
-    def draw_labels(self, draws: Draws) -> np.ndarray:
-        """Return the statistic of every resample of labels that are drawn independently from the predictions."""
+    def drawer_of_labels(self) -> Callable[[Draws], np.ndarray]:
+        """Return what draws the statistic of labels that are drawn independently from the predictions."""
         ...
 
     def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Return the statistic under calibration by each way to draw it: the largest p-value of them counts.
 
-        `labels` are the estimates of `draw_labels`, if they are known.
+        `labels` are the estimates of `drawer_of_labels`, if they are known.
         """
         ...
 
@@ -91,13 +91,13 @@ class Problem(ABC):
     def resampler(self, scheme: OfRows, stream: int) -> Resampler:
         """Return what draws the statistic of resamples; what all of them share is computed once."""
 
-    def draw_labels(self, draws: Draws) -> np.ndarray:
-        """Return the statistic of every resample of labels given the predictions, the exact null distribution."""
-        return self.resampler(Labels(), Stream.LABELS)(draws)
+    def drawer_of_labels(self) -> Resampler:
+        """Return what draws the statistic of labels given the predictions, the exact null distribution."""
+        return self.resampler(Labels(), Stream.LABELS)
 
     def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Return these, or `labels` where they are known, by their name."""
-        return {"labels": self.draw_labels(draws) if labels is None else labels}
+        return {"labels": self.drawer_of_labels()(draws) if labels is None else labels}
 
     def draw_pairs(self, draws: Draws) -> np.ndarray:
         """Return the statistic of every resample of the observations."""

@@ -22,7 +22,7 @@ def test_the_correlation_by_hand():
     assert {each.correlation for each in found} == {0.7}
     assert found[0].limit == pytest.approx(0.632456, abs=1e-6)
     assert found[0].alike
-    assert found[0].sentence == "Neighbouring clusters are alike (correlation 0.70): use cluster=cs.blocks(day)."
+    assert found[0].sentence.startswith("Caution: neighbouring clusters are alike (correlation 0.70), so that")
 
 
 def test_the_correlation_of_clusters_of_unequal_sizes_by_hand():

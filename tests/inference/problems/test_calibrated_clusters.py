@@ -139,5 +139,5 @@ def test_the_test_and_the_interval_draw_the_same(chance):
     worst = max(pvalue, key=pvalue.get)
     assert test.pvalue == pytest.approx(pvalue[worst])
     assert np.array_equal(test.null_distribution, null[worst])
-    assert posed.draw_labels(Draws.of(4, 99)).tolist() == null["independent labels"].tolist()
+    assert posed.drawer_of_labels()(Draws.of(4, 99)).tolist() == null["independent labels"].tolist()
     assert (cs.confidence_interval(y, p, **asked).low > 0) == (test.pvalue <= 0.025)

@@ -94,7 +94,7 @@ def _compared(problem: BinaryProblem, unit: np.ndarray | None, draws: Draws) -> 
     """Return the measure beside draws of labels or, of rows in clusters, of the way with the largest p-value."""
     if unit is None:
         drawn = problem.in_order("calibration_test")
-        return Compared(drawn.statistic(), drawn.draw_labels(draws))
+        return Compared(drawn.statistic(), drawn.drawer_of_labels()(draws))
     compared = problem.compared_in_clusters(unit, draws)
     assert compared is not None  # a norm of the residuals
     return max(compared.values(), key=lambda each: each.pvalue)

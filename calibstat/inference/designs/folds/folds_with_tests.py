@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.digits import settled
-from calibstat.inference.calibration_test_results import LOW
 from calibstat.inference.rows_of_results import Folds
+from calibstat.inference.size_of_error import LOW
 
 BY_CHANCE = (
     "No test on the same rows can show how large the chance errors of these fits are; confidence_interval with folds= "

@@ -197,7 +197,7 @@ def _by_noise(rows: JudgedRows, problem: BinaryProblem, draws: Draws) -> Found:
     nulls, statistic = rectified.null_draws(draws), rectified.statistic()
     pvalue, way = largest_p_value(statistic, nulls)
     drawn = problem.in_order("calibration_test")
-    alone = p_value(drawn.statistic(), drawn.draw_labels(draws), "greater")
+    alone = p_value(drawn.statistic(), drawn.drawer_of_labels()(draws), "greater")
     if rows.data.cluster is not None:
         compared = problem.compared_in_clusters(rows.data.cluster, draws)
         assert compared is not None

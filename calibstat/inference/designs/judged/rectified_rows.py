@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -99,6 +100,10 @@ class RectifiedRows:
         Statement and argument: docs/proofs.md, section 16.
         """
         return self._relabelled(draws, self.rows.guess.calibrated, np.arange(self.rows.labels), Stream.LABELS)
+
+    def drawer_of_labels(self) -> Callable[[Draws], np.ndarray]:
+        """Return what draws them."""
+        return self.draw_labels
 
     def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Return the norm if calibrated by each way to draw it: of clusters the largest p-value counts."""

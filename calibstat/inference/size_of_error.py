@@ -1,0 +1,137 @@
+"""The size of an error in words, before its test: the one place that says whether an error is small, and what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from calibstat.digits import settled
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.output.wording import level_text
+from calibstat.result import Result
+
+SMALL = 0.02  # of the high end of ECE
+SMALL_SHARE = 0.2  # of the mean outcome, or of 1 minus it
+FEW_ROWS = 1000  # below which ECE says little, and sums up to a prediction are said too
+LOW = 0.05  # p-values that count as evidence
+STRONG = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class SizeOfError(Result):
+    """The size of the calibration error, with its interval.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        The expected calibration error (ECE) of these rows, and the ends of its interval in the population.
+    confidence_level : float
+        The confidence level of the interval.
+    rate : float
+        The mean outcome.
+    margin : float or None
+        The largest error that counts as small; None for the convention: 2 points, and a fifth of the smaller of the
+        mean outcome and 1 minus it.
+    running : float or None
+        The high end of `ks`, the largest difference of sums of outcomes and predictions up to any prediction: of fewer
+        than 1000 rows if ECE may be 0 and is not shown to be small. Else None.
+    """
+
+    measure: ClassVar[str] = "ECE"
+    estimate: float
+    low: float
+    high: float
+    confidence_level: float
+    rate: float
+    margin: float | None = None
+    running: float | None = None
+
+    @classmethod
+    def of(cls, interval: ConfidenceInterval, rate: float, margin: float | None = None) -> SizeOfError:
+        """Return the size that an interval of ECE states."""
+        ends = interval.estimate, interval.low, interval.high
+        return cls(*ends, confidence_level=interval.confidence_level, rate=rate, margin=margin)
+
+    @property
+    def largest_small(self) -> float:
+        """The largest error that counts as small."""
+        if self.margin is not None:
+            return self.margin
+        return min(SMALL, SMALL_SHARE * min(self.rate, 1 - self.rate))
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the error is shown to be small."""
+        return self.high <= self.largest_small
+
+    @property
+    def says_little(self) -> bool:
+        """Whether ECE may be 0 and is not shown to be small."""
+        return self.low <= 0 and not self.is_small
+
+    @property
+    def where(self) -> str:
+        """The ECE with its interval."""
+        high = points(self.high, math.ceil)
+        ends = f"between {points(self.low, math.floor)} and {high}" if self.low > 0 else f"at most {high}"
+        return f"{self.measure} {points(self.estimate)} points, {ends}"
+
+    def __str__(self) -> str:
+        small = f"The error is {'' if self.is_small else 'not shown to be '}small"
+        return f"{small}: {self.where} (points of a percentage, {level_text(self.confidence_level)} confidence)."
+
+
+def points(share: float, rounded: Callable[[float], float] = round) -> str:
+    """Write a share as points of a percentage, with two digits; high ends are rounded up, and low ends down."""
+    value = settled(100 * share)
+    if value <= 0 or not math.isfinite(value):
+        return "0" if value <= 0 else "infinitely many"
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    number = settled(rounded(settled(value / unit)) * unit)
+    return np.format_float_positional(number, trim="-")
+
+
+def verdict(p: str, pvalue: float, size: SizeOfError | None, found: str = "") -> list[str]:
+    """Return the sentences of a test of calibration: the size of the error, if it is known, and the p-value.
+
+    `p` is the p-value in words, such as "p = 0.001 (approximate)". `found` is what else is known of the error.
+    """
+    shown = next((words for level, words in STRENGTHS if pvalue <= level), "No miscalibration is shown")
+    if size is None:
+        return [f"{shown} ({p}){f': {found}' if found else ''}."]
+    if size.is_small:
+        shown = "Not perfectly calibrated" if pvalue <= LOW else shown
+        return [f"{shown} ({p}), and the error is small: {size.where}."]
+    sentences = [f"{shown} ({p}): {size.where}."]
+    if size.running is not None:
+        most = points(size.running, math.ceil)
+        sentences.append(
+            f"Up to any prediction, outcomes and predictions add up to within {most} points of each other."
+        )
+    return sentences
+
+
+STRENGTHS = (
+    (STRONG, "Not calibrated"),
+    (LOW, "There is evidence of miscalibration"),
+    (0.10, "There is weak evidence of miscalibration"),
+)
+
+
+def next_step(pvalue: float, size: SizeOfError) -> str:
+    """Return what to do, in one sentence."""
+    high = points(size.high, math.ceil)
+    if size.is_small:
+        if pvalue <= LOW:
+            return f"Use the predictions if an error of {high} points does not matter: it is shown not to be larger."
+        return "Use the predictions, and watch them with calibstat.Monitor."
+    if pvalue <= LOW:
+        return "Recalibrate on other rows: calibstat.recalibration.choose(y, p)."
+    return (
+        f"Collect more rows if an error of {high} points would matter to you; else use the predictions and "
+        "watch them with calibstat.Monitor."
+    )
