@@ -22,6 +22,8 @@ from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.designs.design_of import independent
 from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.inference.honest_ends import NoInterval
+from calibstat.inference.impossible_rows import first_row, impossible_in_words
+from calibstat.inference.problems.certain_rows import CertainRows
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds import registry
@@ -245,7 +247,7 @@ def summarize(
         low=read_only(table[..., 1].copy()),
         high=read_only(table[..., 2].copy()),
         remarks=tuple(_remarks(cells, measures)),
-        warnings=(*_infinite(cells), *_doubts(asked), *tradeoffs),
+        warnings=(*_infinite(cells, asked), *_doubts(asked), *tradeoffs),
         reference=reference,
         confidence_level=confidence_level,
         n=models[reference].n,
@@ -254,12 +256,16 @@ def summarize(
     )
 
 
-def _infinite(cells: Mapping[str, Sequence[Cell]]) -> Iterator[str]:
+def _infinite(cells: Mapping[str, Sequence[Cell]], asked: Mapping[str, Data]) -> Iterator[str]:
     """Yield which models have an infinite loss, or one without an upper limit, and why."""
     for name, row in cells.items():
         for estimate, _, _, why, _ in row:
-            if why:
-                yield f"{name}: log_loss {'is infinite' if np.isinf(estimate) else 'has no upper limit'}: {why}."
+            if why and np.isinf(estimate):
+                rows = CertainRows.of(asked[name].view(jointly=True))
+                said = impossible_in_words(rows.number, first_row(rows.number, rows.first))
+                yield f"{name}: log_loss is infinite: {said}."
+            elif why:
+                yield f"{name}: log_loss has no upper limit: {why}."
 
 
 def _remarks(cells: Mapping[str, Sequence[Cell]], measures: tuple[str, ...]) -> Iterator[str]:

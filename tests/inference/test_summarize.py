@@ -67,7 +67,8 @@ def test_an_infinite_loss_is_said():
     assert "nan" not in str(found)
     assert "log_loss, which" not in str(found)
     row = np.flatnonzero(certain[np.arange(y.size), y] == 0)[0]
-    assert found.warnings[0] == f"certain: log_loss is infinite: the observed outcome at row {row} had probability 0."
+    said = f"{(certain[np.arange(y.size), y] == 0).sum()} rows were predicted to be impossible and happened"
+    assert found.warnings[0] == f"certain: log_loss is infinite: {said} (the first is row {row})."
     moved = cs.summarize(y, {"certain": certain, "raw": p["raw"]}, clip=0.01, **SETTINGS)
     observed = np.clip(certain[np.arange(y.size), y], 0.01, 0.99)
     assert moved.estimate[0, column] == pytest.approx(-np.log(observed).mean())
