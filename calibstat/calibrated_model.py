@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from calibstat.data.checks import is_among, short, unknown_name
 from calibstat.data.clipping import needed
 from calibstat.data.estimators import Classifier, predict
 from calibstat.data.logits import from_logits
+from calibstat.data.names_elsewhere import MEMBERS_OF_MODELS
 from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.weighted_sample import as_weights
 from calibstat.digits import settled
@@ -88,6 +90,7 @@ class CalibratedModel(Parametrised):
     """
 
     _estimator_type: ClassVar[str] = "classifier"
+    _names_elsewhere: ClassVar[Mapping[str, tuple[str, ...]]] = MEMBERS_OF_MODELS
 
     estimator_: Any
     map_: Recalibrator

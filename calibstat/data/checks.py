@@ -130,11 +130,13 @@ def unknown_name(
 ) -> ValueError:
     """Return the error that lists the known names of something, and others in words, and asks for the nearest one.
 
-    `titles` are further spellings, each with the known name that it stands for. Where there is `advice` it is given in
-    place of the nearest name.
+    `titles` are further spellings, each with the known name that it stands for. Where there is `advice` on the very
+    name, it is given in place of the list and of the nearest name.
     """
     known = list(known)
-    advice = advice or nearest(name, {each: each for each in known} | dict(titles or {}))
+    if advice:
+        return ValueError(f"expected {what}, found {short(name)}{advice}")
+    advice = nearest(name, {each: each for each in known} | dict(titles or {}))
     return ValueError(f"expected {what}, one of {_listed(known)}{others}; found {short(name)}{advice}")
 
 
@@ -186,15 +188,14 @@ def _of_unknown(name: str, places: Mapping[str, Sequence[str]], verb: str) -> st
     for place, known in places.items():
         if meant := arguments_meant(name, known):
             return f"expected {' or '.join(meant)} of {place}, found {short(name)}"
-    absent = advice_of_absent(name)
-    spelled = nearest(name, [each for known in places.values() for each in known])
-    if spelled and not absent:
-        return f"expected an argument of {verb or next(iter(places))}, found {short(name)}{spelled}"
+    every = [each for known in places.values() for each in known]
+    if advice := advice_of_absent(name) or nearest(name, every):
+        return f"expected an argument of {verb or next(iter(places))}, found {short(name)}{advice}"
     lists = [
         f"expected {'arguments' if place == verb else 'options'} of {place} ({_listed(known) if known else 'none'})"
         for place, known in places.items()
     ]
-    return f"{', or '.join(lists)}, found {short(name)}{absent}"
+    return f"{', or '.join(lists)}, found {short(name)}"
 
 
 def arguments_of(function: Callable[..., Any]) -> list[str]:

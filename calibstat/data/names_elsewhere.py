@@ -149,11 +149,16 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {  # of the command line, and the call
     "validate": ("cs.validate(y, p)",),
     "net-benefit": ("cs.net_benefit(y, p)",),
     "recalibrate": ("cs.recalibration.choose(y, p)",),
+    "recalibrate --map TemperatureScaling": ("cs.recalibration.TemperatureScaling().fit(p, y)",),
+    "recalibrate --map PlattScaling": ("cs.recalibration.PlattScaling().fit(p, y)",),
+    "recalibrate --map IsotonicRegression": ("cs.recalibration.IsotonicRegression().fit(p, y)",),
+    "monitor": ("cs.Monitor().update(y, p)",),
     "measures": ("list(cs.MEASURES)",),
     "generators": ("list(cs.GENERATORS)",),
 }
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {  # by argument here; {} stands for the other name. The first comes first
     "rng=": ("random_state", "seed", "random_seed", "rng_seed", "generator", "prng", "key"),
+    "random_state=": ("seed", "random_seed", "rng_seed", "rng", "generator"),  # of maps
     "n_bins=": ("bins", "num_bins", "n_bin", "nbin", "M", "n_cells", "num_buckets", "g"),
     "strategy=": ("bin_strategy", "split_strategy", "scheme", "bin_type"),
     "n_resamples=": (
@@ -252,6 +257,11 @@ def call_meant(name: object) -> str:
     return calls.get(spelled) or calls.get(spelled.removesuffix("loss").removesuffix("score")) or ""
 
 
+def in_full(call: str, package: str) -> str:
+    """Return a call with the name of the package in place of its short name."""
+    return re.sub(r"\bcs\.", f"{package}.", call)
+
+
 def arguments_meant(name: str, known: Collection[str], table: Mapping[str, tuple[str, ...]] = ARGUMENTS) -> list[str]:
     """Return what is written for an argument of another package, among the arguments that are known here."""
     return [written.format(name) for written in _standing_for(name, table) if _first_word(written) in known]
@@ -267,10 +277,10 @@ def _first_word(written: str) -> str:
 
 def advice_of_absent(name: str) -> str:
     """Return what to know of an argument of another package that a function has under no name; or nothing."""
-    words = [_first_word(written) for written in _standing_for(name, ARGUMENTS)]
+    words = [name, *(_first_word(written) for written in _standing_for(name, ARGUMENTS))]
     known = [NOWHERE[word] for word in words if word in NOWHERE]
-    other = f"where a function takes it, it is {' or '.join(f'{word}=' for word in words)}"
-    return f"; {(known or [other])[0]}" if words else ""
+    other = f"where a function takes it, it is {' or '.join(f'{word}=' for word in dict.fromkeys(words[1:]))}"
+    return f"; {(known or [other])[0]}" if known or words[1:] else ""
 
 
 def member_meant(owner: object, name: str, table: Mapping[str, tuple[str, ...]] = MEMBERS) -> str:
@@ -294,7 +304,7 @@ def command_meant(name: str, commands: Iterable[str]) -> str:
             return command
     call = call_meant(name)
     for command, calls in COMMANDS.items():
-        if call in calls or any(spelled == letters(_function(each)) for each in calls):
+        if call in calls or spelled in (letters(command.split()[-1]), *(letters(_function(each)) for each in calls)):
             return command
     return ""
 
