@@ -146,10 +146,10 @@ def _listed(names: Sequence[str], most: int = 180) -> str:
     return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(shown) < len(names) else "")
 
 
-def nearest(name: object, known: Iterable[str] | Mapping[str, str]) -> str:
+def nearest(name: object, known: Iterable[str] | Mapping[str, str], least: float = 0.6) -> str:
     """Return the known name that is spelled most like this one, as a question to add to a message; or nothing.
 
-    A mapping has for each spelling the known name that it stands for.
+    A mapping has for each spelling the known name that it stands for. `least` is how alike they are, from 0 to 1.
     """
     from difflib import get_close_matches
 
@@ -157,7 +157,7 @@ def nearest(name: object, known: Iterable[str] | Mapping[str, str]) -> str:
 
     spellings = known if isinstance(known, Mapping) else {each: each for each in known}
     names = {letters(spelling): each for spelling, each in spellings.items()}
-    found = get_close_matches(letters(name), names, n=1)
+    found = get_close_matches(letters(name), names, n=1, cutoff=least)
     return f"; did you mean {names[found[0]]!r}?" if found else ""
 
 
@@ -183,13 +183,13 @@ def _of_unknown(name: str, places: Mapping[str, Sequence[str]], verb: str) -> st
 
     It begins with the one that another package calls so. Else it asks for the nearest one, or lists all that there are.
     """
-    from calibstat.data.names_elsewhere import advice_of_absent, arguments_meant
+    from calibstat.data.names_elsewhere import ARGUMENTS, advice_of_absent, arguments_meant
 
     for place, known in places.items():
         if meant := arguments_meant(name, known):
             return f"expected {' or '.join(meant)} of {place}, found {short(name)}"
-    every = [each for known in places.values() for each in known]
-    if advice := advice_of_absent(name) or nearest(name, every):
+    every = [each for known in places.values() for each in known if f"{name}=" not in ARGUMENTS]  # spelled rightly
+    if advice := nearest(name, every, 0.9) or advice_of_absent(name) or nearest(name, every):
         return f"expected an argument of {verb or next(iter(places))}, found {short(name)}{advice}"
     lists = [
         f"expected {'arguments' if place == verb else 'options'} of {place} ({_listed(known) if known else 'none'})"

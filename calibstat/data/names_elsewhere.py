@@ -192,12 +192,18 @@ ROWS: Mapping[str, tuple[str, ...]] = {  # predictions, by what other packages c
         *("confidences", "p_pred", "yhat", "p_hat", "y_probs", "probabilities"),
     ),
 }
-NOWHERE: Mapping[str, str] = {  # what to know where a function has no such argument
-    "confidence_level": "an interval takes confidence_level=, 1 - alpha; compare the p-value of a test with alpha",
-    "sample_weight": "estimate, calibration_test, confidence_interval, compare and reliability take sample_weight=, "
-    "for each row; counts of repeated rows go into Sample.from_rows(y_true, y_prob, counts)",
-    "folds": "of predictions out of fold confidence_interval, calibration_test, compare, report take folds=, the "
-    "fold of each row",
+NOWHERE: Mapping[str, tuple[str, ...]] = {  # what to know where a function has no such argument
+    "an interval takes confidence_level=, 1 - alpha; compare the p-value of a test with alpha": (
+        *("alpha", "significance_level", "sig_level", "significance"),
+    ),
+    "estimate, calibration_test, confidence_interval, compare and reliability take sample_weight=, for each row; "
+    "counts of repeated rows go into Sample.from_rows(y_true, y_prob, counts)": (
+        *("sample_weight", "sample_weights", "weights", "weight", "counts", "w", "case_weights"),
+    ),
+    "of predictions out of fold confidence_interval, calibration_test, compare, report take folds=, the fold of each "
+    "row": (
+        *("folds", "fold", "cv", "fold_id", "splits"),
+    ),
 }
 PICTURE = "calibstat.plot(result)"
 MEMBERS: Mapping[str, tuple[str, ...]] = {  # of results
@@ -277,10 +283,10 @@ def _first_word(written: str) -> str:
 
 def advice_of_absent(name: str) -> str:
     """Return what to know of an argument of another package that a function has under no name; or nothing."""
-    words = [name, *(_first_word(written) for written in _standing_for(name, ARGUMENTS))]
-    known = [NOWHERE[word] for word in words if word in NOWHERE]
-    other = f"where a function takes it, it is {' or '.join(f'{word}=' for word in dict.fromkeys(words[1:]))}"
-    return f"; {(known or [other])[0]}" if known or words[1:] else ""
+    if known := _standing_for(name, NOWHERE):
+        return f"; {known[0]}"
+    words = dict.fromkeys(f"{_first_word(written)}=" for written in _standing_for(name, ARGUMENTS))
+    return f"; where a function takes it, it is {' or '.join(words)}" if words else ""
 
 
 def member_meant(owner: object, name: str, table: Mapping[str, tuple[str, ...]] = MEMBERS) -> str:
