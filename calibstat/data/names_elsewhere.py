@@ -65,12 +65,12 @@ CALLS: Mapping[str, tuple[str, ...]] = {  # by call, the names that mean it: of 
         *("test", "is calibrated", "calibrated", "check calibration", "test calibration", "calibration p value"),
         *("goodness of fit", "p value"),
     ),
-    "cs.confidence_interval(y, p)": ("interval", "CI", "confint", "conf_int", "bootstrap", "bootstrap_ci", "ece_ci"),
+    "cs.confidence_interval(y, p)": ("interval", "CI", "confint", "bootstrap", "bootstrap_ci", "ece_ci"),
     "cs.equivalence_test(y, p)": ("equivalence", "TOST", "practically calibrated"),
     'cs.compare(y, {"A": p, "B": q})': (
         *("compare models", "Diebold-Mariano", "DM test", "paired test", "compare forecasts"),
     ),
-    "cs.summarize(y, p)": (
+    'cs.summarize(y, {"A": p, "B": q})': (
         *("summary", "summarise", "describe", "all measures", "scores", "evaluate", "calibration summary"),
     ),
     "cs.report(y, p)": ("html report", "make report", "calibration report", "classification report"),
@@ -107,7 +107,7 @@ CALLS: Mapping[str, tuple[str, ...]] = {  # by call, the names that mean it: of 
     "cs.audit(y, p, x)": (
         *("subgroups", "fairness", "multicalibration", "slices", "compute_bias", "group calibration"),
     ),
-    "cs.Monitor().update(y, p)": ("drift", "monitoring"),
+    "cs.Monitor().update(y, p)": ("drift", "monitor", "CUSUM"),
     "cs.recalibration.choose(y, p)": (
         *("calibrate", "recalibrate", "calibrator", "recalibrator", "fit calibrator", "choose map"),
     ),
@@ -142,7 +142,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {  # of the command line, and the call
     "interval --measure log_loss": ('cs.estimate(y, p, measure="log_loss")',),
     "interval --measure ks": ('cs.estimate(y, p, measure="ks")',),
     "equivalence": ("cs.equivalence_test(y, p)",),
-    "summarize": ("cs.summarize(y, p)",),
+    "summarize": ('cs.summarize(y, {"A": p, "B": q})',),
     "report": ("cs.report(y, p)", "cs.reliability(y, p)", "cs.plot(cs.reliability(y, p))"),
     "decompose": ("cs.decompose(y, p)",),
     "sharpness": ("cs.sharpness(y, p)",),
@@ -201,9 +201,7 @@ NOWHERE: Mapping[str, tuple[str, ...]] = {  # what to know where a function has 
         *("sample_weight", "sample_weights", "weights", "weight", "counts", "w", "case_weights"),
     ),
     "of predictions out of fold confidence_interval, calibration_test, compare, report take folds=, the fold of each "
-    "row": (
-        *("folds", "fold", "cv", "fold_id", "splits"),
-    ),
+    "row": (*("folds", "fold", "cv", "fold_id", "splits"),),
 }
 PICTURE = "calibstat.plot(result)"
 MEMBERS: Mapping[str, tuple[str, ...]] = {  # of results

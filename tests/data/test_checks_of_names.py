@@ -45,7 +45,10 @@ def test_a_misspelt_argument_is_named_beside_those_of_the_function(ask, found):
 @pytest.mark.parametrize(
     ("ask", "found"),
     [
-        (lambda: cs.validate(Y, P, lense="top_label"), "expected an argument of validate, found .*; did you mean 'lens'"),
+        (
+            lambda: cs.validate(Y, P, lense="top_label"),
+            "expected an argument of validate, found .*; did you mean 'lens'",
+        ),
         (
             lambda: cs.classical.hosmer_lemeshow(Y, P, sample_weigh=P),
             r"arguments of hosmer_lemeshow \(y_true, y_prob, .*weigh'",

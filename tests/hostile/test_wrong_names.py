@@ -47,7 +47,7 @@ FUNCTIONS = {  # names that a newcomer guesses, or has in another package, and t
     "interval": "confidence_interval(y, p)",
     "ci": "confidence_interval(y, p)",
     "equivalence": "equivalence_test(y, p)",
-    "summary": "summarize(y, p)",
+    "summary": 'summarize(y, {"A": p, "B": q})',
     "compare_models": 'compare(y, {"A": p, "B": q})',
     "diebold_mariano": 'compare(y, {"A": p, "B": q})',
     "calibrate": "recalibration.choose(y, p)",
@@ -61,7 +61,7 @@ FUNCTIONS = {  # names that a newcomer guesses, or has in another package, and t
     "fairness": "audit(y, p, x)",
     "drift": "Monitor().update(y, p)",
 }
-SYMBOLS = {"PlattScaling": "recalibration", "VennAbers": "recalibration", "six_points": "generators"}
+SYMBOLS = {"VectorScaling": "recalibration", "MeanReplacement": "recalibration", "six_points": "generators"}
 MEASURES = {  # as `measure=`, and as an option of a measure beside it
     "mce": 'cs.estimate(label, prob, measure="ece", norm="max")',
     "smece": 'cs.estimate(y, p, measure="smooth_ece")',
@@ -152,6 +152,8 @@ WITHIN = {  # how a suggestion that is no call by itself is used
 }
 SAID = r"; (?:write|the call is) (?P<call>.*?)(?:, with a name for each(?: model)?)?$"
 
+NAMED = r"expected (?P<call>\w+=.*) of .*, found '\w+'$"
+
 
 @pytest.fixture(scope="module", name="names")
 def names_fixture():
@@ -184,12 +186,10 @@ def said(slip, names):
 
 def objection(message, meant, run, names):
     """What is wrong with the message of a slip: it suggests nothing, something else, or what has no answer."""
-    if found := re.search(SAID, message):
-        call = found["call"]
-    elif found := re.match(r"expected (?P<call>\w+=.*) of .*, found '\w+'$", message):
-        call = found["call"]
-    else:
+    found = re.search(SAID, message) or re.match(NAMED, message)
+    if found is None:
         return "it suggests nothing"
+    call = found["call"]
     if call != meant:
         return f"it suggests {call}"
     try:
@@ -273,7 +273,7 @@ def test_there_are_many_and_every_argument_of_the_table_is_tried():
     assert sum(map(len, cases)) >= 60
     tried = {wrong for _, wrong, _ in OPTIONS}
     rows = [written for written, own in ARGUMENTS.items() if not tried & set(own)]
-    assert rows == ["level=1 - {}", "by=", "n_datasets="]
+    assert rows == ["level=1 - {}", "n_datasets="]
 
 
 def test_an_error_that_says_nothing_or_says_a_wrong_call_is_found(names):
