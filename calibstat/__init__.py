@@ -40,7 +40,7 @@ def _advice(name: str) -> str:
         return ""
     if gone := import_module(f"{__name__}.data.retired_words").RETIRED_FUNCTIONS.get(name):
         return f"; write {__name__}.{gone}"
-    words = import_module(f"{__name__}.data.names_elsewhere")
+    words = import_module(f"{__name__}.data.words.names_elsewhere")
     if call := words.call_meant(name):
         return f"; the call is {words.in_full(call, __name__)}"
     measures = {words.letters(each): each for each in __getattr__("MEASURES")}

@@ -12,9 +12,9 @@ from calibstat.data.checks import is_among, short, unknown_name
 from calibstat.data.clipping import needed
 from calibstat.data.estimators import Classifier, predict
 from calibstat.data.logits import from_logits
-from calibstat.data.names_elsewhere import MEMBERS_OF_MODELS
 from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.weighted_sample import as_weights
+from calibstat.data.words.names_elsewhere import MEMBERS_OF_MODELS
 from calibstat.digits import settled
 from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator

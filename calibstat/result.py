@@ -109,7 +109,7 @@ class Result:
             raise AttributeError(
                 "results hold no rows: ask calibstat.detectable_effect(y, p), with the arguments of the test"
             )
-        from calibstat.data.names_elsewhere import member_meant
+        from calibstat.data.words.names_elsewhere import member_meant
 
         meant = member_meant(self, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{meant}", name=name, obj=self)

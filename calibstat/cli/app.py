@@ -48,9 +48,8 @@ from calibstat.cli.reading import Reading
 from calibstat.cli.recalibrating import recalibrate_predictions
 from calibstat.cli.report_command import write_report
 from calibstat.cli.row_columns import RowColumns, read_models_with_columns, read_with_columns
-from calibstat.cli.terminal import about, notes_beside, one_line_errors, place, say, with_progress, written
+from calibstat.cli.terminal import Commands, about, notes_beside, one_line_errors, place, say, with_progress, written
 from calibstat.cli.testing import check
-from calibstat.cli.unknown_commands import Commands
 from calibstat.output.whole_folder import whole_folder
 
 if TYPE_CHECKING:

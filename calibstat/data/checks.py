@@ -153,7 +153,7 @@ def nearest(name: object, known: Iterable[str] | Mapping[str, str], least: float
     """
     from difflib import get_close_matches
 
-    from calibstat.data.names_elsewhere import letters
+    from calibstat.data.words.names_elsewhere import letters
 
     spellings = known if isinstance(known, Mapping) else {each: each for each in known}
     names = {letters(spelling): each for spelling, each in spellings.items()}
@@ -183,13 +183,14 @@ def _of_unknown(name: str, places: Mapping[str, Sequence[str]], verb: str) -> st
 
     It begins with the one that another package calls so. Else it asks for the nearest one, or lists all that there are.
     """
-    from calibstat.data.names_elsewhere import ARGUMENTS, advice_of_absent, arguments_meant
+    from calibstat.data.words.names_elsewhere import ARGUMENTS, advice_of_absent, arguments_meant
 
     for place, known in places.items():
         if meant := arguments_meant(name, known):
             return f"expected {' or '.join(meant)} of {place}, found {short(name)}"
-    every = [each for known in places.values() for each in known if f"{name}=" not in ARGUMENTS]  # spelled rightly
-    if advice := nearest(name, every, 0.9) or advice_of_absent(name) or nearest(name, every):
+    every = [each for known in places.values() for each in known]
+    least = 0.9 if f"{name}=" in ARGUMENTS else 0.6  # what other functions have is hardly misspelt
+    if advice := nearest(name, every, 0.9) or advice_of_absent(name) or nearest(name, every, least):
         return f"expected an argument of {verb or next(iter(places))}, found {short(name)}{advice}"
     lists = [
         f"expected {'arguments' if place == verb else 'options'} of {place} ({_listed(known) if known else 'none'})"

@@ -8,8 +8,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from calibstat.data.checks import arguments_of, is_among, unknown_argument
-from calibstat.data.names_elsewhere import MEMBERS_OF_MAPS, member_meant
 from calibstat.data.retired_words import RETIRED_PARAMETERS, refuse_retired
+from calibstat.data.words.names_elsewhere import MEMBERS_OF_MAPS, member_meant
 
 BETWEEN = "__"  # a parameter and one within it, as in scikit-learn
 

@@ -9,12 +9,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from quick_report import quick
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import calibstat as cs
-from calibstat.data.names_elsewhere import ARGUMENTS, CALLS, in_full
+from calibstat.data.words.names_elsewhere import ARGUMENTS, CALLS, in_full
 
 FUNCTIONS = {  # names that a newcomer guesses, or has in another package, and the call
     "brier": "estimate(y, p, measure='brier')",
@@ -157,7 +156,7 @@ NAMED = r"expected (?P<call>\w+=.*) of .*, found '\w+'$"
 
 @pytest.fixture(scope="module", name="names")
 def names_fixture():
-    """What stands in slips and in suggestions, with few draws wherever they do not matter."""
+    """What stands in slips and in suggestions."""
     y, p = cs.generators.temperature(2).sample(200, rng=1)
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(200, rng=1)
     x = pd.DataFrame({"age": 20.0 + np.arange(200) % 60})
@@ -171,8 +170,7 @@ def names_fixture():
         "map": cs.recalibration.PlattScaling().fit(p, y),
         "calibrated": cs.CalibratedModel(rows["model"], cv=2, random_state=1).fit(x, y),
     }
-    with quick():
-        yield {"cs": cs, "calibstat": cs, "np": np, "numpy": np, "pd": pd} | rows | made
+    return {"cs": cs, "calibstat": cs, "np": np, "numpy": np, "pd": pd} | rows | made
 
 
 def said(slip, names):
@@ -286,6 +284,6 @@ def test_an_error_that_says_nothing_or_says_a_wrong_call_is_found(names):
 
 def test_a_fault_in_the_table_is_found(monkeypatch, names):
     monkeypatch.setitem(CALLS, "cs.estimat(y, p)", ("some other error",))
-    monkeypatch.setattr("calibstat.data.names_elsewhere._calls", lambda: {"someothererror": "cs.estimat(y, p)"})
+    monkeypatch.setattr("calibstat.data.words.names_elsewhere._calls", lambda: {"someothererror": "cs.estimat(y, p)"})
     message = said("cs.some_other_error", names)
     assert "has no answer: module" in objection(message, "calibstat.estimat(y, p)", str, names)

@@ -24,7 +24,7 @@ READERS = {  # whose texts are taken apart there
     "cli/option_names.py": "arguments in errors, which options of commands stand for",
     "readers/lm_eval_samples.py": "the time in the name of a file",
     "recalibration/parameters.py": "names of parameters within others, as scikit-learn writes them",
-    "data/names_elsewhere.py": "names, as users of other packages write them",
+    "data/words/names_elsewhere.py": "names, as users of other packages write them",
     "data/null_hypothesis.py": "the null hypothesis that a user wrote for a lens",
     "inference/auditing/shares_in_words.py": "numbers as they are written",
     "inference/choosing/choose.py": "a condition, as a user writes it",

@@ -15,9 +15,9 @@ from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel, Outco
 from calibstat.data.checks import UnknownOption, arguments_of, short, unknown_argument
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted, named_models
-from calibstat.data.names_elsewhere import ROWS, arguments_meant
 from calibstat.data.predictions import NAMED, Predictions
 from calibstat.data.retired_words import RETIRED, refuse_retired
+from calibstat.data.words.names_elsewhere import ROWS, arguments_meant
 
 P = ParamSpec("P")
 R = TypeVar("R")

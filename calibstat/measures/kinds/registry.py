@@ -216,7 +216,7 @@ def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, A
 
 def unknown_measure(measure: object) -> ValueError:
     """Return the error that says what another name of a measure means here, or which known one is spelled like it."""
-    from calibstat.data.names_elsewhere import call_meant, letters
+    from calibstat.data.words.names_elsewhere import call_meant, letters
 
     titles = {MEASURES[name].info.title: name for name in MEASURES}
     call = "" if letters(measure) in map(letters, titles) else call_meant(measure)

@@ -7,7 +7,7 @@ import pytest
 from project_folder import PROJECT
 
 import calibstat as cs
-from calibstat.data.names_elsewhere import (
+from calibstat.data.words.names_elsewhere import (
     ARGUMENTS,
     CALLS,
     COMMANDS,
@@ -91,9 +91,9 @@ def table_of_words():
 
 
 def table_of_commands():
-    """The table of the page of commands, each with the calls that it stands for."""
-    rows = COMMANDS.items()
-    return "\n".join(f"| `calibstat {each}` | {', '.join(f'`{call}`' for call in calls)} |" for each, calls in rows)
+    """The table of the page of commands and calls, a row for each pair."""
+    pairs = [(command, call) for command, calls in COMMANDS.items() for call in calls]
+    return "\n".join(f"| `calibstat {command}` | `{call}` |" for command, call in pairs)
 
 
 def test_the_page_has_the_words_of_functions_and_commands():

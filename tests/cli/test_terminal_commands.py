@@ -4,7 +4,7 @@ import pytest
 from command_line import COLUMNS, csv_fixture, fails_with, plain_text, quick_draws_fixture, rows_fixture, run
 
 from calibstat.cli.app import COMMANDS as KNOWN
-from calibstat.data.names_elsewhere import COMMANDS, command_meant
+from calibstat.data.words.names_elsewhere import COMMANDS, command_meant
 
 FIXTURES = (csv_fixture, quick_draws_fixture, rows_fixture)
 WRONG = {
@@ -35,7 +35,7 @@ MORE = {  # what a command needs beside a file
     "recalibrate": ["--out", "new.csv"],
     "summarize": ["--prob", "q"],
     "report": ["--out", "report.html"],
-    "sample-size": ["--alternative", "shift=1", "--n-resamples", 19],
+    "sample-size": ["--alternative", "shift=1"],
 }
 
 
