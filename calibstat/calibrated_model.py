@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from calibstat.data.estimators import Classifier, predict
 from calibstat.data.logits import from_logits
 from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.weighted_sample import as_weights
+from calibstat.data.words.names_elsewhere import MEMBERS_OF_MODELS
 from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator
 from calibstat.inference.cross_validation.given_folds import folds_asked
@@ -87,6 +89,7 @@ class CalibratedModel(Parametrised):
     """
 
     _estimator_type: ClassVar[str] = "classifier"
+    _names_elsewhere: ClassVar[Mapping[str, tuple[str, ...]]] = MEMBERS_OF_MODELS
 
     estimator_: Any
     map_: Recalibrator

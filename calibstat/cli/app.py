@@ -48,14 +48,14 @@ from calibstat.cli.reading import Reading
 from calibstat.cli.recalibrating import recalibrate_predictions
 from calibstat.cli.report_command import write_report
 from calibstat.cli.row_columns import RowColumns, read_models_with_columns, read_with_columns
-from calibstat.cli.terminal import about, notes_beside, one_line_errors, place, say, with_progress, written
+from calibstat.cli.terminal import Commands, about, notes_beside, one_line_errors, place, say, with_progress, written
 from calibstat.cli.testing import check
 from calibstat.output.whole_folder import whole_folder
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-app = typer.Typer(no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
+app = typer.Typer(cls=Commands, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
 
 
 def show_version(wanted: bool) -> None:

@@ -98,7 +98,8 @@ def recalibrate_predictions(
 
 def named_map(name: str) -> Recalibrator:
     """Return the calibration map of this name; capitals and underscores do not matter."""
-    from calibstat.data.checks import letters, unknown_name
+    from calibstat.data.checks import unknown_name
+    from calibstat.data.words.names_elsewhere import letters
     from calibstat.recalibration import RECALIBRATORS
 
     known = {letters(each): entry for each, entry in RECALIBRATORS.items()}

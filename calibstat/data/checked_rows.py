@@ -24,7 +24,7 @@ from calibstat.data.models import Predicted, named_models, pairs_of_samples
 from calibstat.data.named_lens import EVENT
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.numbered_labels import first_labels
-from calibstat.data.predictions import Predictions, as_predictions, take
+from calibstat.data.predictions import NAMED, Predictions, as_predictions, take
 from calibstat.data.rows_error import RowsError
 from calibstat.data.sample import Sample, as_sample, sample_of_rows
 from calibstat.data.validation import as_array, as_rows, check_rows, n_columns
@@ -610,7 +610,7 @@ def no_models(y_prob: object, found: str = "") -> ValueError:
     """Return the error that is raised where predictions of several models are expected."""
     return ValueError(
         "expected y_prob, a mapping from name to predictions or a data frame with a column for each model, found "
-        f"{found or described(y_prob)}"
+        f"{found or described(y_prob)}; write {NAMED}, with a name for each"
     )
 
 
