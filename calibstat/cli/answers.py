@@ -10,11 +10,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
 
 import typer
 
+from calibstat.cli.before_reading import check_before_reading, column_options
 from calibstat.cli.option_names import with_options
+from calibstat.cli.standard_input import place_of
 from calibstat.cli.terminal import one_line_errors, say
 from calibstat.data.retired_words import RETIRED
 from calibstat.output.visible_text import visible
@@ -85,10 +87,15 @@ class Answer:
 
 
 def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
-    """Let a command print the answer that it returns, and have the options --verbose and --format, if it has none."""
+    """Let a command print the answer that it returns, and have the options --verbose and --format, if it has none.
+
+    A command of one file takes several, which are one place; what is cheap to check is checked before it is called.
+    """
     known = inspect.signature(command, eval_str=True).parameters
     more = {name: option for name, option in ADDED.items() if name not in known}
     gone = {name: Annotated[str | None, typer.Option(hidden=True)] for name, beside in GONE.items() if beside in known}
+
+    columns = column_options(known)
 
     @wraps(command)
     def run(*, verbose: bool, **given: Any) -> None:
@@ -97,6 +104,9 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
             refuse_gone({name: given.pop(name) for name in gone})
             if form not in (None, "json"):
                 raise ValueError(f"expected --format json, or none for sentences and tables, found {form}")
+            if "file" in given:
+                given["file"] = place_of(given["file"])
+                check_before_reading(given, columns)
             answer = command(**given).with_what_is_shown(verbose, form)
         if form is None:
             show(answer, verbose)
@@ -108,7 +118,15 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         for name, (default, annotation) in [*more.items(), *((name, (None, option)) for name, option in gone.items())]
     ]
-    return with_parameters(run, [*known.values(), *added])
+    return with_parameters(run, [*map(taking_several, known.values()), *added])
+
+
+def taking_several(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter, the one of a file as one of files, as a shell writes them out of a pattern."""
+    if parameter.name != "file":
+        return parameter
+    kind, argument = get_args(parameter.annotation)
+    return parameter.replace(annotation=Annotated[list[kind], argument])
 
 
 def refuse_gone(given: Mapping[str, str | None]) -> None:

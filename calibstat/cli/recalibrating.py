@@ -9,6 +9,7 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import need_other_file
+from calibstat.cli.large.several_files import SeveralFiles
 from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, Prob, Seed
 from calibstat.cli.reading import Reading
@@ -59,7 +60,8 @@ def recalibrate_predictions(
         import numpy as np
         import pandas as pd
 
-        from calibstat.cli.input_files import choose, columns_of, read_rows, read_rows_of_probabilities
+        from calibstat.cli.chosen_columns import choose
+        from calibstat.cli.input_files import columns_of, read_rows, read_rows_of_probabilities
         from calibstat.data.checks import cut
         from calibstat.data.predictions import Predictions
         from calibstat.data.sample import Sample
@@ -69,6 +71,11 @@ def recalibrate_predictions(
         from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator
         from calibstat.resampling import key_of, repeated_folds
 
+        if to is not None and isinstance(file, SeveralFiles):  # which of them a pattern without quotes made of --to
+            raise ValueError(
+                f"expected one FILE beside --to, found {len(file.places)}; give several as a folder, or as a pattern "
+                "in quotes"
+            )
         for each in (file, *([] if to is None else [to])):
             need_other_file(each, out)
         rows, how = read_rows(file, label, prob, reading)
