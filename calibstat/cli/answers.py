@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
 
 import typer
@@ -125,8 +126,7 @@ def taking_several(parameter: inspect.Parameter) -> inspect.Parameter:
     """Return a parameter, the one of a file as one of files, as a shell writes them out of a pattern."""
     if parameter.name != "file":
         return parameter
-    kind, argument = get_args(parameter.annotation)
-    return parameter.replace(annotation=Annotated[list[kind], argument])
+    return parameter.replace(annotation=Annotated[list[Path], get_args(parameter.annotation)[1]])
 
 
 def refuse_gone(given: Mapping[str, str | None]) -> None:
