@@ -6,7 +6,6 @@ With --format json it is all fields of the results behind the answer.
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
@@ -68,6 +67,10 @@ class Answer:
     results : mapping
         The results behind the answer, by the name of a measure or a model; their fields are the JSON. A function, which
         returns a result, is called only for JSON.
+    next_step : str
+        What to do next, in the JSON.
+    seed : int or None
+        The seed of the numbers, said behind what the rows are; None where nothing is drawn.
     """
 
     said: Sequence[str | Table] = ()
@@ -77,6 +80,8 @@ class Answer:
     failed: Sequence[str] = ()
     unclear: Sequence[str] = ()
     results: Mapping[str, object] = field(default_factory=dict)
+    next_step: str = ""
+    seed: int | None = None
 
     def with_what_is_shown(self, verbose: bool, form: str | None) -> Answer:
         """Return the answer with what functions return, where it is shown, and without what is not."""
@@ -109,6 +114,7 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
                 given["file"] = place_of(given["file"])
                 check_before_reading(given, columns)
             answer = command(**given).with_what_is_shown(verbose, form)
+            answer = replace(answer, seed=given.get("rng"))
         if form is None:
             show(answer, verbose)
         else:
@@ -137,15 +143,15 @@ def refuse_gone(given: Mapping[str, str | None]) -> None:
 
 
 def as_json(answer: Answer) -> str:
-    """Return the sentences of an answer and all fields of its results as one flat JSON object.
+    """Return the sentences of an answer, the next step and the fields of its results as one flat JSON object.
 
     A field has the name of its result and a dot before its own, such as "ece.low".
     """
-    from calibstat.result import plain_values
+    from calibstat.output.json_text import json_text
 
-    said = {"answer": " ".join(part for part in answer.said if isinstance(part, str))}
-    said |= {} if answer.data is None else {"data": answer.data.short}
-    return json.dumps(plain_values({**said, **answer.results}), indent=2, allow_nan=False)
+    said: dict[str, object] = {"answer": " ".join(part for part in answer.said if isinstance(part, str))}
+    said |= {"next_step": answer.next_step, "data": "" if answer.data is None else answer.data.short}
+    return json_text({**said, "seed": answer.seed, **answer.results}, indent=2)
 
 
 def show(answer: Answer, verbose: bool) -> None:
@@ -154,8 +160,10 @@ def show(answer: Answer, verbose: bool) -> None:
     if verbose:
         details = cast("Sequence[str | Table]", answer.details)  # no functions any more: `with_what_is_shown`
         say(*([answer.caution.short] if answer.caution else []), *details)
-    if answer.data is not None:
-        say(*(answer.data.at_length if verbose else (answer.data.short,)))
+    seed = "" if answer.seed is None else f"Seed {answer.seed}."
+    described = () if answer.data is None else answer.data.at_length if verbose else (answer.data.short,)
+    *before, last = described or ("",)
+    say(*before, *([text] if (text := f"{last} {seed}".strip()) and answer.said else []))
     if verbose and answer.caution is not None:
         say(*answer.caution.full, style="dim")
     leave(answer)

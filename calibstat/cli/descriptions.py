@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from calibstat.inference.summarize import Summary
 
 
+BY_CHANCE = "Ask whether so much miscalibration could be chance: calibstat test, of the same rows."
 Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also draw it, such as into picture.png.")]
 
 
@@ -50,7 +51,8 @@ def summarize_models(
         sentences = [_smallest(summary, "ece"), _smallest(summary, "brier")]
         about = about_models(models, how)
         said: list[str | Table] = [" ".join(sentences), grid, *summary.warnings]
-        return Answer(said, about, ROWS, results={"summary": summary})
+        step = "Compare two models by one of these numbers: calibstat compare, with --prob for each and --measure."
+        return Answer(said, about, ROWS, results={"summary": summary}, next_step=step)
 
 
 @takes_groups
@@ -85,7 +87,7 @@ def decompose_scores(
             f"{score} = miscalibration - discrimination + uncertainty.",
             *([best.note] if weight is not None else []),
         ]
-        return Answer(parts, about_models(models, how), HELD_OUT, results=decompositions)
+        return Answer(parts, about_models(models, how), HELD_OUT, results=decompositions, next_step=BY_CHANCE)
 
 
 @takes_groups
@@ -101,7 +103,8 @@ def show_sharpness(
         models, how = read_models_with_columns(file, label, prob, reading)
         answers = sharpness(models, lens=lens_of_models(models, lens))
         about = about_models(models, how)
-        return Answer([*_lines(answers), *_drawn(answers, out, file)], about, HELD_OUT, results=answers)
+        parts = [*_lines(answers), *_drawn(answers, out, file)]
+        return Answer(parts, about, HELD_OUT, results=answers, next_step=BY_CHANCE)
 
 
 @takes_groups
@@ -142,7 +145,9 @@ def validate_models(
         notes = [next(iter(validations.values())).note] if weight is not None else []
         about = about_models(models, how)
         caution = CLUSTERS if cluster is not None else ROWS
-        return Answer(["\n".join(sentences), grid, *notes], about, caution, [curve], results=validations)
+        parts: list[str | Table] = ["\n".join(sentences), grid, *notes]
+        step = "Ask at which thresholds it is worth acting by the model: calibstat net-benefit, of the same rows."
+        return Answer(parts, about, caution, [curve], results=validations, next_step=step)
 
 
 @takes_groups
@@ -179,7 +184,9 @@ def show_net_benefit(
             parts.append(grid)
         about = about_models(models, how)
         caution = CLUSTERS if cluster is not None else ROWS
-        return Answer([*parts, *_drawn(curves, out, file)], about, caution, results=curves)
+        parts += _drawn(curves, out, file)
+        step = "Choose the threshold by what acting costs and saves, and not by where these numbers are largest."
+        return Answer(parts, about, caution, results=curves, next_step=step)
 
 
 def _smallest(summary: Summary, measure: str) -> str:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     Summarize: TypeAlias = Callable[[Any, np.ndarray, np.ndarray | None], Any]  # of a monitor, rows and their segments
 
 
+RECALIBRATE = "Recalibrate with rows since the change, and watch the new predictions with a new file of --state."
+GO_ON = "When the next period is over give the same command with its rows, and with --state to go on."
 Regime: TypeAlias = tuple[float | None, float | None]  # what was given of --alpha and --arl
 
 
@@ -127,7 +129,14 @@ def monitor_stream(
         about = f"{file.name}: {counts}, {known:,} of them known already. {how}"
         sentences = [str(status), *([] if out is None else [written(out, _save(status, out, file))])]
         failed = _alarms(status, before) if fail_on_alarm else []
-        return Answer(sentences, words.Brief(about.strip()), words.PERIODS, failed=failed, results={"monitor": status})
+        return Answer(
+            sentences,
+            words.Brief(about.strip()),
+            words.PERIODS,
+            failed=failed,
+            results={"monitor": status},
+            next_step=RECALIBRATE if getattr(status, "alarm", False) else GO_ON,
+        )
 
 
 def _chosen(

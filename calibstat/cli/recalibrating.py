@@ -100,7 +100,8 @@ def recalibrate_predictions(
         described = about(data if isinstance(rows, Predictions) else Sample.from_rows(*rows), how)
         sentences = [f"{fitted}: {cut(repr(recalibrator), 100)}.", *warned, written(out.parent, [out])]
         fitted_map = {"name": type(recalibrator).__name__} | recalibrator.get_params()
-        return Answer(sentences, described, OTHER_ROWS, results={"map": fitted_map})
+        step = "Test the new probabilities: calibstat test, of rows of --out with their outcomes, that fitted no map."
+        return Answer(sentences, described, OTHER_ROWS, results={"map": fitted_map}, next_step=step)
 
 
 def named_map(name: str) -> Recalibrator:
