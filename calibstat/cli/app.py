@@ -166,8 +166,8 @@ def interval(
         title = f"On these rows, and in the population they come from with {words.percent(level)} confidence each:"
         notes = [sentences.pop(name) for name, each in intervals.items() if says_more(each)]
         details = [*sentences.values(), *estimands]
-        parts = [title, grid, *notes, *beside]
-        return Answer(parts, described, caution, details, results=intervals, next_step=IF_IT_MATTERS)
+        shown: list[str | Table] = [title, grid, *notes, *beside]
+        return Answer(shown, described, caution, details, results=intervals, next_step=IF_IT_MATTERS)
 
 
 @takes_groups

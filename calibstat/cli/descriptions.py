@@ -34,23 +34,41 @@ Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Als
 
 @takes_groups
 def summarize_models(
-    file: File, label: Label, prob: Models, reading: Reading, level: Level = 0.95, rng: Seed = 0
+    file: File,
+    label: Label,
+    prob: Models,
+    reading: Reading,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measures",
+            metavar="NAME",
+            help="accuracy, ece, average_ce, adaptive_calibration_error, smooth_ece, auc, log_loss or brier; may be "
+            "repeated, or with commas. Default: all but those that take more than a minute.",
+        ),
+    ] = None,
+    level: Level = 0.95,
+    rng: Seed = 0,
 ) -> Answer:
     """Tabulate accuracy, calibration errors and scores of models."""
     with one_line_errors():
         from calibstat import summarize
+        from calibstat.inference.summarize import left_out_in_words
         from calibstat.output.wording import ROWS, number
 
         models, how = read_models_with_columns(file, label, prob, reading)
-        summary = summarize(models, confidence_level=level, rng=rng, n_jobs=-1)
+        asked = None if measures is None else [name.strip() for each in measures for name in each.split(",")]
+        summary = summarize(models, measures=asked, confidence_level=level, rng=rng, n_jobs=-1)
         grid = table("Measure", *(f">{name}" for name in summary.names))
         for k, (measure, of) in enumerate(zip(summary.measures, summary.subjects, strict=True)):
             ends = [*zip(summary.low[:, k], summary.high[:, k], strict=True)]
             grid.add_row(measure, *map(number, summary.estimate[:, k]))
             grid.add_row(Text(f"  of {of}", "dim"), *(_interval(low, high) for low, high in ends))
-        sentences = [_smallest(summary, "ece"), _smallest(summary, "brier")]
+        sentences = [_smallest(summary, name) for name in ("ece", "brier") if name in summary.measures]
+        sentences = sentences or [f"{', '.join(summary.measures)} of {', '.join(summary.names)}:"]
+        rest = [left_out_in_words(summary.left_out, "--measures {}")] if summary.left_out else []
         about = about_models(models, how)
-        said: list[str | Table] = [" ".join(sentences), grid, *summary.warnings]
+        said: list[str | Table] = [" ".join(sentences), grid, *rest, *summary.warnings]
         step = "Compare two models by one of these numbers: calibstat compare, with --prob for each and --measure."
         return Answer(said, about, ROWS, results={"summary": summary}, next_step=step)
 
