@@ -148,10 +148,11 @@ def as_json(answer: Answer) -> str:
     A field has the name of its result and a dot before its own, such as "ece.low".
     """
     from calibstat.output.json_text import json_text
+    from calibstat.result import plain_values
 
     said: dict[str, object] = {"answer": " ".join(part for part in answer.said if isinstance(part, str))}
     said |= {"next_step": answer.next_step, "data": "" if answer.data is None else answer.data.short}
-    return json_text({**said, "seed": answer.seed, **answer.results}, indent=2)
+    return json_text(plain_values({**said, "seed": answer.seed, **answer.results}), indent=2)
 
 
 def show(answer: Answer, verbose: bool) -> None:

@@ -98,10 +98,7 @@ def monitor_stream(
 
         if cluster is not None:
             raise not_taken(sums_of, "cluster")
-        if alpha is not None and arl is not None:
-            raise ValueError("expected --alpha or --arl, found both")
-        if fail_on_alarm and len(prob) == 2 and not each:
-            raise ValueError("expected --fail-on-alarm with one model, or with --each; a comparison raises no alarm")
+        _check_promise((alpha, arl), fail_on_alarm and len(prob) == 2 and not each)
         open_monitor, read = _chosen(prob, label, reading, (alpha, arl), lens, state, each)
         parts, n, periods = parts_of(file), 0, dict[int | str, Any]()
         with (
@@ -129,14 +126,19 @@ def monitor_stream(
         about = f"{file.name}: {counts}, {known:,} of them known already. {how}"
         sentences = [str(status), *([] if out is None else [written(out, _save(status, out, file))])]
         failed = _alarms(status, before) if fail_on_alarm else []
-        return Answer(
-            sentences,
-            words.Brief(about.strip()),
-            words.PERIODS,
-            failed=failed,
-            results={"monitor": status},
-            next_step=RECALIBRATE if getattr(status, "alarm", False) else GO_ON,
-        )
+        then: dict[str, Any] = {
+            "next_step": RECALIBRATE if getattr(status, "alarm", False) else GO_ON,
+            "failed": failed,
+        }
+        return Answer(sentences, words.Brief(about.strip()), words.PERIODS, results={"monitor": status}, **then)
+
+
+def _check_promise(regime: Regime, is_without_alarm: bool) -> None:
+    """Raise if two promises about false alarms are asked for, or an exit code of an alarm that is never raised."""
+    if None not in regime:
+        raise ValueError("expected --alpha or --arl, found both")
+    if is_without_alarm:
+        raise ValueError("expected --fail-on-alarm with one model, or with --each; a comparison raises no alarm")
 
 
 def _chosen(

@@ -71,13 +71,7 @@ def recalibrate_predictions(
         from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator
         from calibstat.resampling import key_of, repeated_folds
 
-        if to is not None and isinstance(file, SeveralFiles):  # which of them a pattern without quotes made of --to
-            raise ValueError(
-                f"expected one FILE beside --to, found {len(file.places)}; give several as a folder, or as a pattern "
-                "in quotes"
-            )
-        for each in (file, *([] if to is None else [to])):
-            need_other_file(each, out)
+        _check_places(file, to, out)
         rows, how = read_rows(file, label, prob, reading)
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
         recalibrator = default_recalibrator(data) if map_ is None else named_map(map_)
@@ -102,6 +96,17 @@ def recalibrate_predictions(
         fitted_map = {"name": type(recalibrator).__name__} | recalibrator.get_params()
         step = "Test the new probabilities: calibstat test, of rows of --out with their outcomes, that fitted no map."
         return Answer(sentences, described, OTHER_ROWS, results={"map": fitted_map}, next_step=step)
+
+
+def _check_places(file: Path, to: Path | None, out: Path) -> None:
+    """Raise if `out` is read, or if it is not clear which of several files are those of --to."""
+    if to is not None and isinstance(file, SeveralFiles):  # some may be the rest of a pattern behind --to
+        raise ValueError(
+            f"expected one FILE beside --to, found {len(file.places)}; give several as a folder, or as a pattern in "
+            "quotes"
+        )
+    for each in (file, *([] if to is None else [to])):
+        need_other_file(each, out)
 
 
 def named_map(name: str) -> Recalibrator:

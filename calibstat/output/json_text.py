@@ -6,15 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from calibstat.result import plain_values
-
 # Draws behind p-values, and parts of a deviation that its sentence says in rows, predictions and shares.
 INTERNAL = ("null_distribution", "deviation.rows", "deviation.bias", "deviation.slope")
 
 
-def json_text(values: Mapping[str, object], indent: int) -> str:
-    """Return named results, numbers and texts as one flat JSON object, without what is left out."""
-    return json.dumps(without_what_is_left_out(plain_values(dict(values))), indent=indent, allow_nan=False)
+def json_text(values: Mapping[str, Any], indent: int) -> str:
+    """Return plain values as a JSON object, without what is left out."""
+    return json.dumps(without_what_is_left_out(dict(values)), indent=indent, allow_nan=False)
 
 
 def without_what_is_left_out(value: Any) -> Any:

@@ -6,6 +6,7 @@ import pytest
 
 import calibstat as cs
 from calibstat.output.json_text import INTERNAL, is_left_out, json_text
+from calibstat.result import plain_values
 
 
 @pytest.mark.parametrize("value", [None, "", [], {}])
@@ -21,7 +22,7 @@ def test_what_says_something_is_kept(value):
 
 def test_a_missing_number_is_left_out_and_an_infinite_one_kept():
     values = {"a": float("nan"), "b": float("inf"), "c": [float("nan"), 1.0]}
-    assert json.loads(json_text(values, 1)) == {"b": "Infinity", "c": [None, 1.0]}
+    assert json.loads(json_text(plain_values(values), 1)) == {"b": "Infinity", "c": [None, 1.0]}
 
 
 @pytest.mark.parametrize("name", INTERNAL)
