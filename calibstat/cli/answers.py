@@ -161,13 +161,19 @@ def show(answer: Answer, verbose: bool) -> None:
     if verbose:
         details = cast("Sequence[str | Table]", answer.details)  # no functions any more: `with_what_is_shown`
         say(*([answer.caution.short] if answer.caution else []), *details)
-    seed = "" if answer.seed is None else f"Seed {answer.seed}."
-    described = () if answer.data is None else answer.data.at_length if verbose else (answer.data.short,)
-    *before, last = described or ("",)
-    say(*before, *([text] if (text := f"{last} {seed}".strip()) and answer.said else []))
+    say(*with_seed(answer, verbose))
     if verbose and answer.caution is not None:
         say(*answer.caution.full, style="dim")
     leave(answer)
+
+
+def with_seed(answer: Answer, verbose: bool) -> list[str]:
+    """Return what the rows are, with the seed of the numbers behind it; nothing if nothing was answered."""
+    said = [] if answer.data is None else [*answer.data.at_length] if verbose else [answer.data.short]
+    if answer.seed is None or not answer.said:
+        return said
+    *before, last = said or [""]
+    return [*before, f"{last} Seed {answer.seed}.".strip()]
 
 
 def leave(answer: Answer) -> None:

@@ -65,7 +65,7 @@ def summarize_models(
             grid.add_row(measure, *map(number, summary.estimate[:, k]))
             grid.add_row(Text(f"  of {of}", "dim"), *(_interval(low, high) for low, high in ends))
         sentences = [_smallest(summary, name) for name in ("ece", "brier") if name in summary.measures]
-        sentences = sentences or [f"{', '.join(summary.measures)} of {', '.join(summary.names)}:"]
+        sentences = sentences or [_values_of_first(summary)]
         rest = [left_out_in_words(summary.left_out, "--measures {}")] if summary.left_out else []
         about = about_models(models, how)
         said: list[str | Table] = [" ".join(sentences), grid, *rest, *summary.warnings]
@@ -217,6 +217,14 @@ def _smallest(summary: Summary, measure: str) -> str:
     whose = f"{summary.names[i]} has the smallest {measure}:" if len(summary.names) > 1 else f"{measure} is"
     interval = f"{percent(summary.confidence_level)} interval {ends(summary.low[i, k], summary.high[i, k])}"
     return f"{whose} {number(summary.estimate[i, k])} ({interval})."
+
+
+def _values_of_first(summary: Summary) -> str:
+    """Say the first measure of each model."""
+    from calibstat.output.wording import number
+
+    values = zip(summary.names, summary.estimate[:, 0], strict=True)
+    return " ".join(f"{summary.measures[0]} is {number(value)} for {name}." for name, value in values)
 
 
 def _say_validation(validation: Validation, name: str) -> str:

@@ -192,12 +192,12 @@ def summarize(
     measures : str or sequence of str, optional
         Some of those of `Summary`; by default all but those that take more than a minute, which the result names.
     reference : str, optional
-        The model with which the others are compared, by default the first.
+        The model that others are compared with, by default the first.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
     clip : float, optional
-        For `log_loss`: predictions are moved into [clip, 1 - clip], `clip` below 1/2. By default none is moved, and a
-        probability 0 of the observed class makes it infinite; `warnings` names the row.
+        For `log_loss`: predictions are moved into [clip, 1 - clip]. By default none is, and a probability 0 of the
+        observed class makes it infinite; `warnings` names the row.
     n_resamples : int
         Number of resamples, at least 1.
     rng, n_jobs
@@ -226,9 +226,8 @@ def summarize(
     mean, and `smooth_ece` and `adaptive_calibration_error` have none.
 
     A recalibration can lower a calibration error and lose information: predicting the accuracy for every row does.
-    Proper scores get worse then. A warning is given for every model whose `ece` is below the reference's while
-    one of the two scores is higher, if the interval of the paired difference (see `compare`) excludes 0. Cost:
-    four intervals for each model, most of it for `smooth_ece`.
+    Proper scores get worse then. A warning is given for every model whose `ece` is below the reference's while one of
+    the two scores is higher, if the interval of the paired difference (see `compare`) excludes 0.
 
     References
     ----------
