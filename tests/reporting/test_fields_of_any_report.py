@@ -1,4 +1,4 @@
-"""The fields that a report can have, before one is made: every one of a report is known, and what is meant by others."""
+"""The fields that a report can have, before one is made: all of a report are known, and what is meant by others."""
 
 import pytest
 from quick_report import quick_report
