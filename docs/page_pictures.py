@@ -16,7 +16,6 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
-import calibstat as cs
 from calibstat.cli import demo
 
 DOCS = Path(__file__).parent
