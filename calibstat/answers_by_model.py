@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from calibstat.digits import settled
-from calibstat.result import Result, numbers_in, picture, plain_values, words_of
+from calibstat.result import Result, answer_of, numbers_in, picture, plain_values, words_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,15 +89,29 @@ class Answers(Mapping[str, R]):
         return pd.concat(frames, names=["model"]).droplevel(1)
 
     def _repr_html_(self) -> str:
-        """Return the picture, the printed words and the table of each answer below its name, for notebooks."""
-        from calibstat.output.fragments import page_of, section_of
+        """Return one table with a row for each model, or the answer of each below its name, for notebooks."""
+        from calibstat.output.fragments import Section, page_of, sections_of, table_of_models
 
-        return page_of(
-            section_of(name, _words(answer), _frame(answer), picture(answer))
-            if isinstance(answer, Result)
-            else section_of(name, _words(answer))
-            for name, answer in self.items()
-        )
+        rows = {name: _headline(answer) for name, answer in self.items()}
+        if all(rows.values()):
+            each = [f"{name}: {answer_of(cast('Result', answer))[0]}" for name, answer in self.items()]
+            folded = [Section(name, _words(answer).splitlines(), kind="fold") for name, answer in self.items()]
+            return page_of([Section("", each, tables=[table_of_models(rows)]), *folded])
+        parts: list[Section] = []
+        for name, answer in self.items():
+            if isinstance(answer, Result):
+                parts += sections_of(name, answer_of(answer), _words(answer), _frame(answer), picture(answer))
+            else:
+                parts.append(Section(name, [_words(answer)]))
+        return page_of(parts)
+
+
+def _headline(answer: object) -> dict[str, float]:
+    """Return the numbers that stand for an answer beside those of other models; none of most."""
+    if not isinstance(answer, Result) or not answer.headline:
+        return {}
+    known = answer.scalars()
+    return {name.rpartition(".")[2]: known[name] for name in answer.headline if name in known}
 
 
 def _words(answer: object) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LONGEST = 60  # characters of a field in a repr
+MOST_LINES, PRINT = 5, "... (print shows all)"  # of a repr
 
 
 def plain_values(value: object) -> Any:
@@ -95,12 +96,20 @@ class Result:
     """A frozen result of a function of calibstat."""
 
     def __init_subclass__(cls, **settings: Any) -> None:
-        """Give every result the short repr: a dataclass writes its own, with all arrays, unless its class has one."""
+        """Give every result the repr of this class: a dataclass writes its own, with all arrays."""
         super().__init_subclass__(**settings)
         cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
 
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The fields that stand for the result beside those of other models; none of most."""
+        return ()
+
     def __repr__(self) -> str:
-        """Name the fields with their values, long ones by their kind and size; ``print`` says what they mean."""
+        """Return the answer, in at most five lines; of what prints nothing the fields, long ones by kind and size."""
+        if type(self).__str__ is not object.__str__:
+            lines = str(self).splitlines()
+            return "\n".join(lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], PRINT])
         return f"{type(self).__name__}({', '.join(f'{f.name}={_short(getattr(self, f.name))}' for f in fields(self))})"
 
     def __getattr__(self, name: str) -> Any:
@@ -147,10 +156,10 @@ class Result:
         return pd.DataFrame([_scalars(self)])
 
     def _repr_html_(self) -> str:
-        """Return the picture, the printed words and the table, for notebooks."""
-        from calibstat.output.fragments import page_of, section_of
+        """Return the answer, the picture, the table of its rows, and behind a fold all else, for notebooks."""
+        from calibstat.output.fragments import page_of, sections_of
 
-        return page_of([section_of("", words_of(self), self.to_frame(), picture(self))])
+        return page_of(sections_of("", answer_of(self), words_of(self), self.to_frame(), picture(self)))
 
 
 def _scalars(result: Result) -> dict[str, Any]:
@@ -163,6 +172,19 @@ def _scalars(result: Result) -> dict[str, Any]:
         elif not isinstance(value, np.ndarray | dict | list | tuple):
             scalars[each.name] = str(value) if isinstance(value, InWords) else value
     return scalars
+
+
+def answer_of(result: Result) -> list[str]:
+    """Return the lines of the answer of a result, or all that it prints; none of what prints nothing."""
+    if type(result).__str__ is object.__str__:
+        return []
+    told = {name: getattr(result, name) for name in ("answer", "next_step") if _is_property(result, name)}
+    step = [f"Next: {told['next_step']}"] if told.get("next_step") else []
+    return [*str(told.get("answer") or result).splitlines(), *step]
+
+
+def _is_property(result: Result, name: str) -> bool:
+    return isinstance(getattr(type(result), name, None), property)
 
 
 def words_of(result: Result) -> str:

@@ -257,23 +257,19 @@ def test_no_text_from_data_is_html():
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_the_repr_is_short_and_has_no_arrays(name):
+def test_the_repr_is_the_answer_in_at_most_five_lines(name):
     found = repr(made(name))
-    assert found.startswith(f"{name}(")
-    assert len(found) < 1500
+    assert found.count("\n") < 5
     assert "array(" not in found
-    assert "\n" not in found
+    assert "object at 0x" not in found
+    printed = str(made(name)).splitlines()
+    if not found.startswith(f"{name}("):  # of what prints nothing
+        assert found.splitlines()[:4] == printed[:4]
 
 
-def test_the_repr_names_numbers_and_the_shapes_of_arrays():
-    found = made("CalibrationTestResult")
-    assert f"pvalue={found.pvalue:.6g}, " in repr(found)
-    assert "null_distribution=<array of shape (19,)>" in repr(found)
-    assert "rows=<Rows>" in repr(found)
-    assert "classes=<ClassTests>" in repr(of_each_class())
-    assert "diagrams=<tuple of 3>" in repr(made("ClassWiseReliability"))
-    assert "why_stopped='19 resamples'" in repr(of_each_class())  # of all classes
-    assert (made("Rows").n, str(made("Rows"))) == (60, "60 independent rows")
+def test_a_long_answer_says_that_print_shows_all():
+    assert repr(made("Validation")).splitlines()[-1] == "... (print shows all)"
+    assert (made("Rows").n, repr(made("Rows"))) == (60, "60 independent rows")
 
 
 def test_a_result_that_prints_as_another_one_says_its_note_once():

@@ -242,7 +242,6 @@ def compare_models(
         from calibstat.inference.designs.design_of_models import design_of_models
         from calibstat.measures.kinds.registry import unknown_measure
         from calibstat.output import wording as words
-        from calibstat.reporting.sentences import say_comparison
 
         if len(prob) < 2:
             raise ValueError("expected --prob for two models or more, found one")
@@ -267,7 +266,7 @@ def compare_models(
             rng=rng,
             n_jobs=-1,
         )
-        parts: list[str | Table] = [say_comparison(comparison), table_of_models(comparison), table_of_pairs(comparison)]
+        parts: list[str | Table] = [comparison.answer, table_of_models(comparison), table_of_pairs(comparison)]
         parts += [comparison.note] if comparison.note else []
         counts = f"{words.number_of('row', comparison.n[0])}, {len(comparison.names)} models"
         data = words.Brief(f"{counts}, {comparison.lens}. {how.strip()}".strip())

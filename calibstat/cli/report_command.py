@@ -122,7 +122,6 @@ def write_report(
         from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output import wording as words
         from calibstat.reporting.formats import as_text, format_of
-        from calibstat.reporting.sentences import say_comparison
 
         if out is not None:
             need_other_file(file, out)
@@ -147,7 +146,7 @@ def write_report(
             typer.echo(as_text(page, form), nl=False)
             return Answer(failed=failed, unclear=unclear)
         several = len(page.models) > 1
-        sentences = [say_comparison(each) for each in page.comparisons.values()]
+        sentences = [each.answer for each in page.comparisons.values()]
         sentences += [f"{name}. {each}" if several else str(each) for name, each in page.models.items()]
         sentences += page.notes
         sentences += [f"Written to {page.save(out, form)}."] if out else []

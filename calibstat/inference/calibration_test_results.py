@@ -106,6 +106,11 @@ class CalibrationTestResult(NotedResult):
         return super().to_frame() if self.classes is None else self.classes.to_frame()
 
     @property
+    def headline(self) -> tuple[str, ...]:
+        """The size of the error and the p-value."""
+        return "size.estimate", "size.low", "size.high", "pvalue"
+
+    @property
     def answer(self) -> str:
         """The verdict of the p-value on calibration and, if the measure knows it, the deviation that drove it."""
         return self._answer if self.classes is None else self.classes.answer(self.calibration_map)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,15 @@ import numpy as np
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
 from calibstat.inference.rows_of_results import Rows
+from calibstat.inference.size_of_error import LOW
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.output.wording import level_text
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MOST_LISTED = 3  # models by name; of more it is said how many
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,50 @@ class Comparison(NotedResult):
     same_order: tuple[bool, ...] = ()
     remarks: tuple[str, ...] = ()
 
+    @property
+    def answer(self) -> str:
+        """The models that differ, in one sentence: by pairs with an (adjusted) p-value of at most .05."""
+        p, k = self.pvalue_adjusted, len(self.pairs)
+        shown = [i for i in range(k) if p[i] <= LOW]
+        if not shown:
+            where = f"between {' and '.join(self.pairs[0])}" if k == 1 else f"for any of {k} pairs of models"
+            least = f"{self._p}{'from ' * (k > 1)}{settled(np.nanmin(p)):.2g}"
+            return f"No difference is shown {where} by {self._by} ({least})."
+        ordered = [self.pairs[i] if self.difference[i] < 0 else self.pairs[i][::-1] for i in shown]
+        upto = "up to " * (len(shown) > 1)
+        return f"{self._shown(ordered)} ({self._p}{upto}{settled(p[shown].max()):.2g})."
+
+    @property
+    def _by(self) -> str:
+        return "calibration" if self.errors is not None else self.measure.name
+
+    @property
+    def _p(self) -> str:
+        return "adjusted p " if len(self.pairs) > 1 else "p = "
+
+    def _shown(self, ordered: list[tuple[str, str]]) -> str:
+        """Say between which models differences are shown, of each pair the one with the smaller measure first."""
+        smaller, larger = dict.fromkeys(a for a, _ in ordered), dict.fromkeys(b for _, b in ordered)
+        if len(ordered) == 1:
+            return f"{ordered[0][0]} {self._less} than {ordered[0][1]}"
+        apart = not smaller.keys() & larger.keys() and len(ordered) == len(smaller) * len(larger)
+        if apart and len(smaller) + len(larger) == len(self.names):
+            rest = "; within groups no difference is shown" if len(larger) > 1 else "; else no difference is shown"
+            return f"{_listed(larger)} {self._more(len(larger))} than {_listed(smaller)}{rest}"
+        never = [name for name in smaller if name not in larger]
+        best = max(never, key=[a for a, _ in ordered].count) if never else ""
+        which = f"; {best} is never worse" if best else ""
+        return f"Differences by {self._by} are shown for {len(ordered)} of {len(self.pairs)} pairs{which}"
+
+    @property
+    def _less(self) -> str:
+        return "is better calibrated" if self.errors is not None else f"has a smaller {self.measure.name}"
+
+    def _more(self, models: int) -> str:
+        if self.errors is not None:
+            return f"{'is' if models == 1 else 'are'} worse calibrated"
+        return f"{'has' if models == 1 else 'have'} a larger {self.measure.name}"
+
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each pair."""
         import pandas as pd
@@ -111,7 +159,12 @@ class Comparison(NotedResult):
         measured = ", ".join(
             f"{name} {settled(value):.4g}" for name, value in zip(self.names, self.estimates, strict=True)
         )
-        lines = [*self.rows.cautions, f"{self.measure}, {self.lens}, {rows}: {measured}.", *self._errors_in_words()]
+        lines = [
+            *self.rows.cautions,
+            self.answer,
+            f"{self.measure}, {self.lens}, {rows}: {measured}.",
+            *self._errors_in_words(),
+        ]
         for i, (a, b) in enumerate(self.pairs):
             interval = "" if self.method == "swap" else f", {level_text(self.confidence_level)} confidence interval "
             interval += "" if self.method == "swap" else f"[{settled(self.low[i]):.4g}, {settled(self.high[i]):.4g}]"
@@ -146,3 +199,11 @@ class Comparison(NotedResult):
             return ""
         better = self.pairs[i][0 if self.difference[i] < 0 else 1]
         return f" The error of {better} is smaller, by at least {settled(self.at_least[i]):.2g}."
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Write names with commas and "and"; of many how many."""
+    every = [*names]
+    if len(every) > MOST_LISTED:
+        return f"the other {len(every)}"
+    return " and ".join([", ".join(every[:-1]), every[-1]] if len(every) > 1 else every)

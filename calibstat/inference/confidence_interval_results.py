@@ -78,6 +78,11 @@ class ConfidenceInterval(NotedResult):
     high_of_calibrated: float | None = None
 
     @property
+    def headline(self) -> tuple[str, ...]:
+        """The estimate and the ends."""
+        return "estimate", "low", "high"
+
+    @property
     def scope(self) -> str:
         """The models that the interval is for, in words; empty of one model and fresh rows."""
         return self.rows.scope(self.method)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -74,8 +74,8 @@ class Section:
         Below each other.
     notes : sequence of str
         Paragraphs of small print.
-    kind : {"", "answer", "detail"}
-        What stands out, and what steps back.
+    kind : {"", "answer", "detail", "fold"}
+        What stands out, what steps back, and what is shown if it is asked for.
     """
 
     title: str
@@ -86,10 +86,22 @@ class Section:
     kind: str = ""
 
 
-def section_of(title: str, words: str, frame: pd.DataFrame | None = None, svg: str = "") -> Section:
-    """Return what is shown of a result: its picture, what it prints, and its table."""
-    tables = [table_of(frame)] if frame is not None and frame.size else []
-    return Section(title, words.splitlines(), [Picture(svg)] if svg else [], tables)
+def sections_of(title: str, answer: Sequence[str], words: str, frame: pd.DataFrame, svg: str = "") -> list[Section]:
+    """Return what is shown of a result: its answer, its picture and the table of its rows; the rest is folded."""
+    rows, one = [table_of(frame)] if frame.size else [], len(frame) == 1
+    told = words.splitlines()
+    rest = [] if told == list(answer) else told
+    shown = Section(title, answer, [Picture(svg)] if svg else [], [] if one else rows)
+    if not rest and not (one and rows):
+        return [shown]
+    return [shown, Section("Details", rest, tables=rows if one else [], kind="fold")]
+
+
+def table_of_models(rows: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return a table with a row for each model."""
+    columns = [*next(iter(rows.values()))]
+    header = ["model", *(f">{name}" for name in columns)]
+    return Table(header, [[name, *(cell(row[column]) for column in columns)] for name, row in rows.items()])
 
 
 def page_of(sections: Iterable[Section]) -> str:
@@ -100,7 +112,8 @@ def page_of(sections: Iterable[Section]) -> str:
 def table_of(frame: pd.DataFrame) -> Table:
     """Return a data frame as a table, of which one row becomes one column, and many rows are cut."""
     if len(frame) == 1:
-        return Table(("", ">"), [(str(name), cell(value)) for name, value in frame.iloc[0].items()])
+        known = [(str(name), cell(value)) for name, value in frame.iloc[0].items()]
+        return Table(("", ">"), [(name, text) for name, text in known if text and text != "None"])
     numbers = ["" if kind.kind in "OU" else ">" for kind in frame.dtypes]
     header = [mark + str(name) for mark, name in zip(numbers, frame.columns, strict=True)]
     rows = [[cell(value) for value in row] for row in frame.head(LONGEST).itertuples(index=False)]

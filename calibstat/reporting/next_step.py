@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.size_of_error import LOW
 from calibstat.output.wording import number
@@ -12,12 +13,17 @@ from calibstat.reporting.cross_fitted import CrossFitted
 SPLIT = "with rows that are not in this report, and make the report again with new ones"
 
 
-def say_next(pvalue: float, error: ConfidenceInterval, recalibrated: CrossFitted | None, beyond: bool) -> str:
+def say_next(
+    test: CalibrationTestResult, error: ConfidenceInterval, recalibrated: CrossFitted | None, beyond: bool
+) -> str:
     """Advise what to do, given the test, the primary interval, recalibration, and whether groups deviate by themselves.
 
-    A model that is not shown to be wrong is used and watched, or tested with more rows; another one is recalibrated, or
-    fitted again if that is not shown to help.
+    A model that is not shown to be wrong, or whose error is small, is used and watched, or tested with more rows;
+    another one is recalibrated, or fitted again if that is not shown to help.
     """
+    pvalue, size = test.pvalue, test.size
+    if size is not None and not beyond and (size.is_small or pvalue > LOW):
+        return test.next_step
     if pvalue > LOW:
         large = f"an error of {number(error.high)}" if math.isfinite(error.high) else "an error of any size"
         return f"If {large} would matter to you, collect more rows; else use the predictions and monitor them."

@@ -14,7 +14,7 @@ from calibstat.output.html import render
 from calibstat.output.wording import COMPARING, NO_PROOF, number, p_text, percent, units
 from calibstat.plots.inline_svg import inline_svg
 from calibstat.reporting.report_fields import ClassesReport, ModelReport, ReportFields
-from calibstat.reporting.sentences import ends, say_comparison, titled, whose_p
+from calibstat.reporting.sentences import ends, titled, whose_p
 
 _MOST_ROWS = 25  # classes, groups or pairs in a table
 
@@ -44,7 +44,7 @@ def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
     """Return the sections, the verdict first."""
     several = len(report.models) > 1
     if report.comparisons:
-        sentences = [say_comparison(each) for each in report.comparisons.values()]
+        sentences = [each.answer for each in report.comparisons.values()]
         yield Section("Which model is better calibrated?", sentences, kind="answer")
     for name, model in report.models.items():
         yield Section(name if several else "", model.verdict, kind="answer")

@@ -14,7 +14,7 @@ from calibstat.inference.size_of_error import LOW
 from calibstat.reporting.cross_fitted import CrossFitted
 from calibstat.reporting.next_step import say_next
 from calibstat.reporting.report_measures import Measured
-from calibstat.reporting.sentences import say_both, say_comparison, say_interval, titled
+from calibstat.reporting.sentences import say_both, say_interval, say_reservations, titled
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -86,13 +86,15 @@ class ModelReport(Result):
 
     @property
     def answer(self) -> str:
-        """The primary test and the primary interval, in words."""
-        return f"{self.test.answer}\n{say_interval(titled(self.ece), self.ece)}"
+        """The primary test and the size of the error, in words."""
+        if self.test.size is None:
+            return f"{self.test.answer}\n{say_interval(titled(self.ece), self.ece)}"
+        return "\n".join([self.test.answer, *say_reservations(self.ece)])
 
     @property
     def verdict(self) -> list[str]:
         """The answer in lines, and a remark if the test and the interval seem to contradict each other."""
-        same = self.test.measure == self.ece.measure
+        same = self.test.measure == self.ece.measure or self.test.size is not None
         remark = "" if same else say_both(self.test.pvalue, self.ece.low)
         return [*self.answer.splitlines(), *([remark] if remark else [])]
 
@@ -100,7 +102,7 @@ class ModelReport(Result):
     def next_step(self) -> str:
         """The advice that follows from the verdict, in one sentence."""
         beyond = self.groups is not None and self.groups.beyond.found.size > 0
-        return say_next(self.test.pvalue, self.ece, self.recalibrated, beyond)
+        return say_next(self.test, self.ece, self.recalibrated, beyond)
 
     def __str__(self) -> str:
         sentences = ["\n".join(self.verdict)]
@@ -156,7 +158,7 @@ class ReportFields(Result):
         return frame.astype(dict.fromkeys(columns[4:], float))
 
     def __str__(self) -> str:
-        sentences = [self.data, *map(say_comparison, self.comparisons.values())]
+        sentences = [self.data, *(each.answer for each in self.comparisons.values())]
         for name, model in self.models.items():
             sentences.append(f"{name}. {model}" if len(self.models) > 1 else str(model))
         sentences += map(str, self.comparisons.values())

@@ -7,7 +7,7 @@ import math
 from calibstat.inference.comparison_results import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.size_of_error import LOW
-from calibstat.output.wording import level_text, listed, number, p_text
+from calibstat.output.wording import level_text, number
 
 
 def say_interval(title: str, interval: ConfidenceInterval) -> str:
@@ -19,14 +19,17 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
         where = f"at most {number(interval.high)}, and may be 0"
     if math.isinf(interval.high):
         where = f"at least {number(interval.low)}, and may be infinite, because {interval.why_infinite}"
-    remark = interval.remark(number)
-    few = f" {interval.scope}" if interval.scope else ""
-    few += f" {remark}" if remark else ""
-    few += f" {_capital(interval.few_events)}; so few leave the error uncertain." if interval.few_events else ""
+    few = "".join(f" {sentence}" for sentence in say_reservations(interval))
     return (
         f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is {where}, "
         f"with {level_text(interval.confidence_level)} confidence ({interval.method} method).{few}"
     )
+
+
+def say_reservations(interval: ConfidenceInterval) -> list[str]:
+    """Return the models that an interval is for, a remark on its ends, and that events were few."""
+    few = f"{_capital(interval.few_events)}; so few leave the error uncertain." if interval.few_events else ""
+    return [sentence for sentence in (interval.scope, interval.remark(number), few) if sentence]
 
 
 def says_more(interval: ConfidenceInterval) -> bool:
@@ -57,27 +60,6 @@ def whose_p(tested: str, size: str) -> str:
 def titled(answer: ConfidenceInterval | Comparison) -> str:
     """Return the name in prose of the measure of a result, whatever its options, and the lens."""
     return f"{answer.measure.title}{answer.lens.in_brackets}"
-
-
-def say_comparison(comparison: Comparison) -> str:
-    """Say between which models a difference is shown: those with an (adjusted) p-value of at most .05."""
-    k, p = len(comparison.pairs), comparison.pvalue_adjusted
-    what = "adjusted p" if k > 1 else "p"
-    compared = str(comparison.measure) if comparison.errors is None else "the kernel calibration error"
-    shown = [i for i in range(k) if p[i] <= LOW]
-    if not shown:
-        where = f"for any of {k} pairs of models" if k > 1 else f"between {' and '.join(comparison.pairs[0])}"
-        return f"No difference in {compared} is shown {where}: {what} = {p_text(min(p))}{' or more' * (k > 1)}."
-    worse_than: dict[str, list[str]] = {}
-    for i in shown:
-        better, worse = comparison.pairs[i] if comparison.difference[i] < 0 else comparison.pairs[i][::-1]
-        least = 0.0 if comparison.at_least is None else float(comparison.at_least[i])
-        worse_than.setdefault(better, []).append(f"{worse} (by at least {number(least)})" if least > 0 else worse)
-    smaller = ", and for ".join(f"{better} than for {' and '.join(worse)}" for better, worse in worse_than.items())
-    subject = compared if comparison.errors is None else _capital(compared)
-    sentence = f"{subject} is smaller for {smaller}: {what} = {p_text(max(p[shown]))}{' or less' * (len(shown) > 1)}."
-    rest = [" and ".join(pair) for i, pair in enumerate(comparison.pairs) if i not in shown]
-    return f"{sentence} No difference is shown between {listed(rest)}." if rest else sentence
 
 
 def ends(low: float, high: float) -> str:

@@ -117,6 +117,20 @@ def test_weights_and_clusters(models, tmp_path):
     assert f"{number(found.model[0])} {number(found.low[0])} to {number(found.high[0])}" in text
 
 
+def test_validate_by_hospital(models, tmp_path):
+    path, hospital = tmp_path / "hospitals.csv", np.array([f"H{k:02}" for k in range(40)])[np.arange(400) // 10]
+    models.assign(hospital=hospital).to_csv(path, index=False)
+    text = printed("validate", path, *TWO, "--cluster", "hospital")
+    for name in ("raw", "cool"):
+        found = cs.validate(models["y"], models[name], cluster=hospital).by_cluster
+        assert plain_text(f"{name}: {found.answer}") in text
+        low, high = found.ratio_interval[3]
+        assert f"H03 10 {found.events[3]} {found.expected[3]:.1f} {found.ratio[3]:.2f} {low:.2f} to {high:.2f}" in text
+    assert "and 20 more clusters: --format json has all." in text
+    written = json.loads(run("validate", path, *TWO, "--cluster", "hospital", "--format", "json").stdout)
+    assert written["raw.by_cluster.names"][3] == "H03"
+
+
 def test_several_classes_through_a_lens(tmp_path):
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(200, rng=1)
     frame = pd.DataFrame(prob, columns=["p_a", "p_b", "p_c"]).assign(y=[*map("abc".__getitem__, label)])

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from calibstat.output.fragments import LONGEST, cell, page_of, section_of, table_of
+from calibstat.output.fragments import LONGEST, cell, page_of, sections_of, table_of
 
 
 def test_one_row_becomes_one_column():
@@ -22,7 +22,9 @@ def test_a_missing_number_is_empty():
 
 
 def test_the_page_has_words_table_and_picture():
-    found = page_of([section_of("", "first <line>\nsecond", pd.DataFrame({"a<": [1, 2]}), "<svg></svg>")])
+    found = page_of(
+        sections_of("", ["first <line>"], "first <line>\nsecond", pd.DataFrame({"a<": [1, 2]}), "<svg></svg>")
+    )
     assert "<p>first &lt;line&gt;</p>" in found
     assert "<p>second</p>" in found
     assert "<figure><svg></svg></figure>" in found
@@ -30,4 +32,4 @@ def test_the_page_has_words_table_and_picture():
 
 
 def test_an_empty_table_is_left_out():
-    assert "<table>" not in page_of([section_of("", "words", pd.DataFrame())])
+    assert "<table>" not in page_of(sections_of("", ["words"], "words", pd.DataFrame()))

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from calibstat.inference.size_of_error import SizeOfError
 from calibstat.reporting.next_step import say_next
 from calibstat.reporting.pages import as_markdown
 
@@ -27,10 +28,19 @@ def recalibrated(least):
     ],
 )
 def test_the_advice(pvalue, high, maps, beyond, begins):
-    said = say_next(pvalue, SimpleNamespace(high=high), maps, beyond)
+    test = SimpleNamespace(pvalue=pvalue, size=None)
+    said = say_next(test, SimpleNamespace(high=high), maps, beyond)
     assert said.startswith(begins)
     assert said.endswith(".")
     assert said.count(". ") == 0  # one sentence
+
+
+def test_an_error_that_is_small_is_not_recalibrated_again():
+    small = SizeOfError(0.008, 0.004, 0.012, 0.95, 0.5)
+    test = SimpleNamespace(pvalue=0.001, size=small, next_step="Use them.")
+    error = SimpleNamespace(high=0.012)
+    assert say_next(test, error, None, False) == say_next(test, error, recalibrated(0.1), False) == "Use them."
+    assert say_next(test, error, None, True).startswith("Fit the model again with the features of the groups")
 
 
 def test_the_page_says_when_of_which_file_and_what_to_do(one):
@@ -41,5 +51,5 @@ def test_the_page_says_when_of_which_file_and_what_to_do(one):
     assert "Made on 2026-02-03 by calibstat" in about
     model = found.models["model"]
     assert model.next_step in lines
-    assert model.next_step == say_next(model.test.pvalue, model.ece, None, False)
+    assert model.next_step == say_next(model.test, model.ece, None, False)
     assert "scores.csv" not in as_markdown(one)

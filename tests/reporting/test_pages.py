@@ -10,7 +10,6 @@ from quick_report import quick, quick_report
 
 import calibstat as cs
 from calibstat.reporting.pages import as_markdown, page, piece, sections
-from calibstat.reporting.sentences import say_comparison
 
 NAMES = ("<script>alert(1)</script>", "=1+1", "\x1b[31mred", "{{7*7}}|*_")
 MODELS = ("<img src=x onerror=alert(1)>", "B\u202e")
@@ -68,7 +67,7 @@ def test_the_verdict_is_first_and_how_to_make_it_again_last(report):
     for start in ("Classes of ", "Groups of ", "Recalibration of "):
         assert sum(title.startswith(start) for title in found) == 2
     comparison, first, *_ = sections(report, pictures=False)
-    assert comparison.words == [say_comparison(each) for each in report.comparisons.values()]
+    assert comparison.words == [each.answer for each in report.comparisons.values()]
     assert (
         first.words[: len(report.models[MODELS[0]].answer.splitlines())] == report.models[MODELS[0]].answer.splitlines()
     )

@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import calibstat as cs
-from calibstat.data.numbered_labels import coded, is_missing, missing
+from calibstat.data.numbered_labels import coded, first_labels, is_missing, missing
 
 N = 60
 P = np.linspace(0.05, 0.95, N)
@@ -41,6 +41,12 @@ def asks():
         "segments of scores": lambda each: cs.BrierMonitor().update(Y, P, P**2, segment=each),
         "groups": lambda each: cs.cross_validate(LogisticRegression(), P[:, None], Y, groups=each, rng=1),
     }
+
+
+@pytest.mark.parametrize("given", [["b", "a", "b", "c", "a"], np.array([7.5, 2, 7.5, 9, 2]), pl.Series(list("zyzxy"))])
+def test_each_number_has_its_label(given):
+    number, names = coded("cluster", given, 5)
+    assert first_labels("cluster", given, number).tolist() == names
 
 
 @pytest.mark.parametrize("name", asks())
