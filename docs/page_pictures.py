@@ -16,8 +16,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
-import calibstat as cs
-from calibstat.cli.demo import predictions
+from calibstat.cli import demo
 
 DOCS = Path(__file__).parent
 DRAWN = {
@@ -57,15 +56,9 @@ def drawn_by_examples(page: str, picture: str) -> plt.Figure:
     return plt.figure(plt.get_fignums()[-1])
 
 
-def first_picture() -> plt.Figure:
-    """Draw naive Bayes of ``calibstat demo``, for the landing page."""
-    y, models = predictions()
-    return cs.plot(cs.reliability(y, models["Naive Bayes"], rng=0), title="Naive Bayes, a survey").figure
-
-
 def main() -> None:
     """Draw and save all."""
-    first_picture().savefig(DOCS / "images" / "first_picture.png", dpi=120)
+    demo.before_and_after(demo.judge()).savefig(DOCS / "images" / "demo.png", dpi=100)
     for page, picture in DRAWN.items():
         drawn_by_examples(page, picture).savefig(DOCS / "images" / f"{picture}.png", dpi=100)
 

@@ -1,4 +1,4 @@
-"""The demonstration: a calibrated model, an over-confident one, and what recalibration makes of it."""
+"""The demonstration: an over-confident model, and what recalibration on other rows makes of it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from calibstat.output.wording import number, p_text
 from calibstat.reporting.sentences import ends
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.table import Table
 
-N_FIT, N_RECALIBRATE = 4000, 1000
+N_FIT, N_RECALIBRATE, N_JUDGE = 10_000, 10_000, 20_000
 INTRODUCTION = (
-    "Who has an affair? Of the {all:,} married women of a survey, one row each, {fit:,} were used to fit two models, "
-    "{recalibrate:,} to recalibrate one of them, and the other {rest:,} judge all three."
+    "Who is ill? Two blood tests err together, but naive Bayes takes them to be independent, so it is too sure. "
+    "{fit:,} patients were used to fit it, {recalibrate:,} others to recalibrate it, and the other {rest:,} judge both."
 )
 
 
@@ -56,50 +57,36 @@ class Model:
         return self.diagram.interval
 
 
-def survey() -> tuple[np.ndarray, np.ndarray]:
-    """Return who had an affair, and eight answers of each of 6,366 women; the data come with statsmodels."""
-    from statsmodels.datasets import fair
-
-    data = fair.load_pandas().data
-    return (data.pop("affairs") > 0).to_numpy(float), data.to_numpy(float)
-
-
-def logistic_regression(y: np.ndarray, x: np.ndarray, fit: np.ndarray) -> np.ndarray:
-    """Return predictions of a logistic regression on all answers, with a curve for the years married."""
-    from statsmodels.discrete.discrete_model import Logit
-
-    years = np.log(x[:, 2:3])
-    columns = np.hstack((np.ones_like(years), np.delete(x, 2, axis=1), years, years**2))
-    return Logit(y[fit], columns[fit]).fit(disp=False).predict(columns)
+def patients(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return who is ill, about half of the patients, and the results of two blood tests that err together."""
+    n = N_FIT + N_RECALIBRATE + N_JUDGE
+    rng = np.random.default_rng(seed)
+    y = rng.binomial(1, 0.5, n)
+    return y, 1.5 * y[:, None] + rng.normal(size=(n, 1)) + rng.normal(size=(n, 2))
 
 
-def naive_bayes(y: np.ndarray, x: np.ndarray, fit: np.ndarray) -> np.ndarray:
-    """Return predictions that take all answers to be independent; they are not, so it counts the same thing often."""
+def naive_bayes(y: np.ndarray, x: np.ndarray, fit: slice) -> np.ndarray:
+    """Return predictions that take both tests to be independent; they are not, so it counts the same thing twice."""
     log_odds = np.log(y[fit].mean() / (1 - y[fit].mean()))
-    for column in x.T:
-        value, answer = np.unique(column, return_inverse=True)
-        yes, no = (np.bincount(answer[fit], weights=w, minlength=value.size) + 1 for w in (y[fit], 1 - y[fit]))
-        log_odds = log_odds + (np.log(yes / yes.sum()) - np.log(no / no.sum()))[answer]
+    for outcome, sign in ((1, 1), (0, -1)):
+        of_these = x[fit][y[fit] == outcome]
+        mean, variance = of_these.mean(0), of_these.var(0)
+        log_odds = log_odds - sign * ((x - mean) ** 2 / variance + np.log(variance)).sum(1) / 2
     return 1 / (1 + np.exp(-log_odds))
 
 
-def predictions(split: int = 0) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return the outcomes of the rows held out by a random split, and the predictions of each model for them."""
-    y, x = survey()
-    order = np.random.default_rng(split).permutation(y.size)
-    fit, recalibrate, rest = np.split(order, (N_FIT, N_FIT + N_RECALIBRATE))
-    bayes = naive_bayes(y, x, fit)
-    platt = cs.recalibration.PlattScaling().fit(bayes[recalibrate], y[recalibrate])
-    return y[rest], {
-        "Logistic regression": logistic_regression(y, x, fit)[rest],
-        "Naive Bayes": bayes[rest],
-        "Naive Bayes, recalibrated": platt.predict_proba(bayes[rest]),
-    }
+def predictions(seed: int = 0) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return the outcomes of the patients who judge, and the predictions for them before and after recalibration."""
+    y, x = patients(seed)
+    fit, other, rest = slice(N_FIT), slice(N_FIT, N_FIT + N_RECALIBRATE), slice(N_FIT + N_RECALIBRATE, None)
+    p = naive_bayes(y, x, fit)
+    platt = cs.recalibration.PlattScaling().fit(p[other], y[other])
+    return y[rest], {"Naive Bayes": p[rest], "Naive Bayes, recalibrated": platt.predict_proba(p[rest])}
 
 
-def judge(rng: int = 0, split: int = 0) -> list[Model]:
-    """Assess the logistic regression, naive Bayes, and naive Bayes after recalibration on other rows."""
-    y, models = predictions(split)
+def judge(rng: int = 0, seed: int = 0) -> list[Model]:
+    """Assess naive Bayes before and after recalibration on other rows."""
+    y, models = predictions(seed)
     return [
         Model(
             name=name,
@@ -113,18 +100,12 @@ def judge(rng: int = 0, split: int = 0) -> list[Model]:
 
 def introduction(models: Sequence[Model]) -> str:
     """Introduce the data and the models."""
-    rest = int(models[0].diagram.n)
-    sizes = {"fit": N_FIT, "recalibrate": N_RECALIBRATE, "rest": rest, "all": N_FIT + N_RECALIBRATE + rest}
-    return INTRODUCTION.format(**sizes)
+    return INTRODUCTION.format(fit=N_FIT, recalibrate=N_RECALIBRATE, rest=int(models[0].diagram.n))
 
 
 def say_model(model: Model) -> str:
-    """Report on one model: whether it is calibrated, and within which bounds its error is."""
-    interval = model.interval
-    where = f"between {number(interval.low)} and" if interval.low > 0 else "at most"
-    answer, remark = " ".join(model.test.answer.split()), interval.remark(number)
-    sentence = f"{model.name}. {answer} The calibration error is {where} {number(interval.high)}."
-    return f"{sentence} {remark}" if remark else sentence
+    """Report on one model: whether it is calibrated, how large its error is, and what to do next."""
+    return f"{model.name}. {' '.join(model.test.answer.split())} Next: {model.test.next_step}"
 
 
 def table_of_models(models: Sequence[Model]) -> Table:
@@ -136,11 +117,21 @@ def table_of_models(models: Sequence[Model]) -> Table:
     return grid
 
 
+def before_and_after(models: Sequence[Model]) -> Figure:
+    """Draw the reliability diagrams of all models in the same axes."""
+    return cs.plot({model.name: model.diagram for model in models}, title="Before and after recalibration").figure
+
+
 def save_pictures(models: Sequence[Model], folder: Path) -> list[Path]:
     """Write reliability diagrams, null distributions and intervals of all models to a folder; return the paths."""
+    import matplotlib.pyplot as plt
+
     names = [model.name for model in models]
+    figure, reliability = before_and_after(models), folder / "reliability.png"
+    figure.savefig(reliability, dpi=100)
+    plt.close(figure)
     return [
-        save_side_by_side(folder / "reliability.png", [model.diagram for model in models], names),
+        reliability,
         save_side_by_side(folder / "null.png", [model.test for model in models], names),
         save_side_by_side(folder / "intervals.png", [{model.name: model.interval for model in models}]),
     ]

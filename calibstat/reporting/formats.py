@@ -10,13 +10,12 @@ from calibstat.output.csv_text import as_csv
 from calibstat.output.json_text import json_text
 from calibstat.reporting.pages import as_markdown, page
 from calibstat.reporting.report_fields import ReportFields
-from calibstat.reporting.sentences import say_comparison
 
 
 def said(report: ReportFields) -> dict[str, str]:
     """Return the answers of a report in sentences, and what to do next, of several models under their names."""
     several = len(report.models) > 1
-    answers = [say_comparison(each) for each in report.comparisons.values()]
+    answers = [each.answer for each in report.comparisons.values()]
     steps = []
     for name, model in report.models.items():
         before = f"{name}. " if several else ""

@@ -1,7 +1,7 @@
 """A picture for the page of each measure: its details if they can be drawn, otherwise its test.
 
-The binary rows are those of naive Bayes in ``calibstat demo``, the rows of several classes are noisy digits. Pictures
-are drawn again once a source file is newer.
+The binary rows are the first ones of naive Bayes in ``calibstat demo``, the rows of several classes are noisy digits.
+Pictures are drawn again once a source file is newer.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from calibstat.cli.demo import predictions
 
 DETAILS = "What the measure looks at, for {rows}."
 TEST = "The value for {rows}, beside values that a calibrated model with the same predictions would have."
-BINARY, CLASSES = "naive Bayes on 1,366 rows of a survey", "a classifier of 597 noisy digits"
+N_BINARY = 1500
+BINARY, CLASSES = f"naive Bayes on {N_BINARY:,} patients", "a classifier of 597 noisy digits"
 
 
 @cache
 def binary_rows() -> tuple[Any, Any]:
-    """Return outcomes and predictions of naive Bayes on a survey."""
+    """Return outcomes and predictions of naive Bayes for patients."""
     y, models = predictions()
-    return y, models["Naive Bayes"]
+    return y[:N_BINARY], models["Naive Bayes"][:N_BINARY]
 
 
 @cache

@@ -1,12 +1,16 @@
-"""The demonstration on real models: its verdicts agree with each other, and do not hang on the split."""
+"""The demonstration: its verdicts agree with each other, do not hang on the draw, and are those of the first pages."""
+
+import re
 
 import numpy as np
 import pytest
 from command_line import plain_text, run
 from project_folder import PROJECT
-from sklearn.naive_bayes import CategoricalNB
+from sklearn.naive_bayes import GaussianNB
 
 from calibstat.cli import demo
+
+FIRST_PAGES = ("README.md", "docs/index.md", "docs/examples/plot_classifier_to_report.py")
 
 
 @pytest.fixture(scope="module")
@@ -15,35 +19,57 @@ def models():
 
 
 def test_naive_bayes_is_that_of_scikit_learn():
-    y, x = demo.survey()
-    fit = np.arange(0, y.size, 2)
-    codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in x.T])
-    peer = CategoricalNB(alpha=1, min_categories=codes.max(0) + 1).fit(codes[fit], y[fit])
-    np.testing.assert_allclose(demo.naive_bayes(y, x, fit), peer.predict_proba(codes)[:, 1], rtol=1e-6)
+    y, x = demo.patients()
+    fit = slice(demo.N_FIT)
+    peer = GaussianNB().fit(x[fit], y[fit])
+    np.testing.assert_allclose(demo.naive_bayes(y, x, fit), peer.predict_proba(x)[:, 1], rtol=1e-6)
 
 
-def test_no_woman_is_in_two_parts():
+def test_no_patient_is_in_two_parts():
     y, found = demo.predictions()
-    assert y.size == 6366 - demo.N_FIT - demo.N_RECALIBRATE == 1366
+    assert y.size == demo.N_JUDGE == 20_000
+    np.testing.assert_array_equal(y, demo.patients()[0][-demo.N_JUDGE :])
     assert all(p.shape == y.shape for p in found.values())
     other, _ = demo.predictions(1)
     assert not np.array_equal(y, other)
 
 
+def truth(x):
+    """The probability of the illness: both tests are normal, with covariance 1 and variance 2, and means 0 or 1.5."""
+    return 1 / (1 + np.exp(-1.5 * (x.sum(1) - 1.5) / 3))
+
+
+def test_the_outcomes_follow_the_known_truth():
+    y, x = demo.patients(2)
+
+    def errors(p):
+        """Sums of residuals, plain and by the tests, in standard errors."""
+        return [(y - p) @ by / np.sqrt(p * (1 - p) @ by**2) for by in (np.ones(y.size), x.sum(1) - 1.5)]
+
+    assert np.abs(errors(truth(x))).max() < 3.5  # in less than 1 of 1000 seeds not
+    assert np.abs(errors(truth(1.1 * x))).max() > 3.5
+
+
 def test_test_and_interval_agree_for_each_model(models):
-    for model, calibrated in zip(models, (True, False, True), strict=True):
-        assert (model.test.pvalue > 0.05) == calibrated
-        assert (model.interval.low == 0) == calibrated
-    assert models[1].test.deviation.claims == ("too far apart",)
-    assert models[1].interval.low > max(models[0].interval.high, models[2].interval.high)
+    before, after = models
+    assert before.test.pvalue <= 0.001
+    assert before.test.deviation.claims == ("too far apart",)
+    assert not before.test.size.is_small
+    assert after.test.pvalue > 0.05
+    assert after.test.size.is_small
+    assert after.interval.low == 0
+    assert before.interval.low > after.interval.high
+    assert not before.diagram.inside.all()
+    assert after.diagram.inside.all()
 
 
-def test_naive_bayes_is_found_out_in_every_split():
-    """The others are estimates too, and are rejected now and then: see how often before choosing another split."""
-    for split in range(1, 4):
-        bayes = demo.judge(split=split)[1]
-        assert bayes.test.pvalue <= 0.001
-        assert bayes.interval.low > 0
+def test_the_story_holds_in_every_draw():
+    """A test may find a trace of an error after recalibration, but it is small, and much smaller than before."""
+    for seed in range(1, 4):
+        before, after = demo.judge(seed=seed)
+        assert before.test.pvalue <= 0.001
+        assert before.interval.low > 2 * after.interval.high
+        assert after.test.size.is_small
 
 
 def test_the_demo_is_short_and_saves_its_pictures(tmp_path):
@@ -52,7 +78,26 @@ def test_the_demo_is_short_and_saves_its_pictures(tmp_path):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"reliability.png", "null.png", "intervals.png"}
     assert sum(bool(line.strip()) for line in result.stdout.splitlines()) <= 22
     text = plain_text(result.stdout)
-    assert text.index("1,366 judge") < text.index("Naive Bayes. Not calibrated") < text.index("A large p")
+    story = "20,000 judge", "Naive Bayes. Not calibrated", "Recalibrate on other rows", "error is small", "A large p"
+    where = [text.index(words) for words in story]
+    assert where == sorted(where)
+
+
+@pytest.mark.parametrize("page", FIRST_PAGES)
+def test_the_first_pages_draw_the_patients_of_the_demo(page):
+    text = (PROJECT / page).read_text(encoding="utf-8")
+    lines = re.findall(r"^(?:>>> )?((?:rng|y|X) = .+)$", text, flags=re.MULTILINE)
+    names = {"np": np}
+    exec("\n".join(lines[:3]), names)
+    y, x = demo.patients()
+    np.testing.assert_array_equal(names["y"], y)
+    np.testing.assert_array_equal(names["X"], x)
+
+
+@pytest.mark.parametrize("page", FIRST_PAGES[:2])
+def test_the_first_pages_say_what_the_demo_says(page, models):
+    text = (PROJECT / page).read_text(encoding="utf-8")
+    assert all(f"\n{model.test.answer}\n" in text for model in models)
 
 
 def test_the_readme_picture_is_small():

@@ -36,7 +36,7 @@ RANDOM = {
         **{f"_{name}": {"seed"} for name in ("uncertainty_calibration", "relplot", "calzone")},
     },
     "simulations/comparison.py": {None: {"SeedSequence"}, "sample": {"default_rng"}},
-    "cli/demo.py": {None: {"default_rng"}},  # the split into rows to fit and rows held out
+    "cli/demo.py": {None: {"default_rng"}},  # the patients
 }
 
 
