@@ -97,7 +97,7 @@ def test_arguments_by_place_follow_the_predictions():
     assert described(Y, P, "third")[1] == "third"
     assert described(cs.Data(Y, P), None, "third")[1] == "third"
     with pytest.raises(
-        TypeError, match="of described by name beside y_true, y_prob, place, found 'fourth' .*; write lens='fourth'$"
+        TypeError, match=r"of described by name beside y_true, y_prob, place, found 'fourth' .*; write lens='fourth'$"
     ):
         described(Y, P, "third", "fourth")
     with pytest.raises(TypeError, match="of estimate by name beside y_true, y_prob: measure, lens; found 'ks' without"):
