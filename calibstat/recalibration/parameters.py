@@ -27,6 +27,9 @@ class Parametrised:
 
         def __getattr__(self, name: str) -> Any:
             """Say what is written for the name of a method of another package."""
+            own = getattr(type(self), name, None)
+            if isinstance(own, property):  # which raised, as before `fit`: this raises the same again
+                return own.__get__(self)
             meant = "" if name.startswith("_") else member_meant(self, name, self._names_elsewhere)
             found = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(f"{found}{meant}", name=name, obj=self)

@@ -218,7 +218,10 @@ def test_parquet_and_csv_agree(rows, csv, tmp_path):
 
 
 def test_unknown_measure(csv):
-    fails_with(run("test", csv, *COLUMNS, "--measure", "ecce"), "'ecce'", "ece, ")
+    fails_with(run("test", csv, *COLUMNS, "--measure", "eec"), "'eec'", "ece, ", "did you mean 'ece'?")
+    fails_with(
+        run("test", csv, *COLUMNS, "--measure", "ecce"), "expected a measure, found 'ecce'; 'ecce' is cs.estimate"
+    )
 
 
 @pytest.mark.parametrize(

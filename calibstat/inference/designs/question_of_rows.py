@@ -17,7 +17,6 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted, named_models
 from calibstat.data.predictions import NAMED, Predictions
 from calibstat.data.retired_words import RETIRED, refuse_retired
-from calibstat.data.words.names_elsewhere import ROWS, arguments_meant
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -142,6 +141,8 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: Mapping[str
 
 def _refuse_other_names(function: str, arguments: Mapping[str, object], own: Sequence[str]) -> None:
     """Raise if the predictions were given by the name that another package has for them."""
+    from calibstat.data.words.names_elsewhere import ROWS, arguments_meant
+
     for name in arguments:
         if name not in own and (meant := arguments_meant(name, ["y_prob"], ROWS)):
             raise TypeError(f"expected {meant[0]} of {function}, found {name!r}")

@@ -100,7 +100,9 @@ def test_arguments_by_place_follow_the_predictions():
         TypeError, match=r"of described by name beside y_true, y_prob, place, found 'fourth' .*; write lens='fourth'$"
     ):
         described(Y, P, "third", "fourth")
-    with pytest.raises(TypeError, match="of estimate by name beside y_true, y_prob: measure, lens; found 'ks' without"):
+    with pytest.raises(
+        TypeError, match=r"of estimate by name beside y_true, y_prob, found 'ks' .*; write measure='ks'"
+    ):
         cs.estimate(Y, P, "ks")
     with pytest.raises(TypeError, match=r"estimate\(\) missing 1 required positional argument: 'y_true'"):
         cs.estimate()
@@ -152,7 +154,7 @@ def test_unknown_arguments_are_named_beside_those_that_there_are():
     with pytest.raises(
         ValueError, match=r"of described \(y_true, y_prob, place, lens, power, sample_weight, cluster, "
     ):
-        described(Y, P, other=1)
+        described(Y, P, xyz=1)
     with pytest.raises(ValueError, match="found 'clustr'; did you mean 'cluster'"):
         described(Y, P, clustr=UNIT)
     with pytest.raises(TypeError, match=r"of plain, found 'label'; did you mean 'labels'"):
