@@ -136,7 +136,7 @@ def describe_briefly(data: Sample | Predictions) -> str:
         described = (
             f"{number_of('row', data.n)}, {settled(positive):,.0f} positive ({percent(positive / data.n)}); "
             "predictions "
-            f"{settled(data.value[0]):.3g} to {settled(data.value[-1]):.3g}, {settled(mean):.3f} on average."
+            f"{settled(data.value[0]):.3g} to {settled(data.value[-1]):.3g}, mean {settled(mean):.3f}."
         )
     return with_note(described, data)
 

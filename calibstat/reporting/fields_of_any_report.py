@@ -81,8 +81,14 @@ def instead_of(field: str, sign: str) -> str:
 def keys_that_match(field: str) -> list[Key]:
     """Return the keys that a name can mean: of a report, or of each model in one."""
     of_report, of_model = _keys()
-    found = [each for each in of_report if re.fullmatch(each.pattern, field)]
-    return found + [each for each in of_model for inner in INNER if re.fullmatch(each.pattern, inner + field)]
+    found = [each for each in of_report if _compiled(each.pattern).fullmatch(field)]
+    return found + [each for each in of_model for inner in INNER if _compiled(each.pattern).fullmatch(inner + field)]
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern compiled once: there are more than Python keeps."""
+    return re.compile(pattern)
 
 
 def _is_number(field: str) -> bool:

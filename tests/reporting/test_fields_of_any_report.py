@@ -18,9 +18,9 @@ def two():
 
 
 def test_every_number_of_reports_is_known_before_they_are_made(one, two):
-    reports = [one, two, quick_report(Y, P, by={"half": P > 0.5}, recalibrate=True, cluster=[*range(75)] * 2)]
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(60, rng=1)
-    for report in (*reports, quick_report(label, prob), quick_report(Y, P, folds=[*range(5)] * 30)):
+    of_groups = quick_report(Y, P, by={"half": P > 0.5}, cluster=[*range(75)] * 2)
+    for report in (one, two, of_groups, quick_report(label, prob), quick_report(Y, P, folds=[*range(5)] * 30)):
         for key, value in report.to_dict().items():
             condition = Condition(key, "<", 1)
             if isinstance(value, int | float) or (isinstance(value, list) and {*map(type, value)} == {float}):
