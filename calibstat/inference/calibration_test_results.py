@@ -12,7 +12,7 @@ from calibstat.data.null_hypothesis import Null
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first
 from calibstat.inference.deviation import Deviation
-from calibstat.inference.impossible_rows import ImpossibleRows
+from calibstat.inference.problems.impossible_rows import ImpossibleRows
 from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.inference.size_of_error import LOW, SizeOfError, next_step, verdict

@@ -22,8 +22,8 @@ from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.designs.design_of import independent
 from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.inference.honest_ends import NoInterval
-from calibstat.inference.impossible_rows import first_row, impossible_in_words
 from calibstat.inference.problems.certain_rows import CertainRows
+from calibstat.inference.problems.impossible_rows import first_row, impossible_in_words
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds import registry

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.digits import settled
-from calibstat.inference.impossible_rows import impossible_in_words
+from calibstat.inference.problems.impossible_rows import impossible_in_words
 from calibstat.monitoring.period_labels import Label
 from calibstat.output.wording import level_text, number_of
 from calibstat.result import Result

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.in_order import smallest_first
-from calibstat.inference.impossible_rows import first_row, impossible_in_words
+from calibstat.inference.problems.impossible_rows import first_row, impossible_in_words
 from calibstat.result import Result
 
 NAMED = 10  # significant groups in the sentence

@@ -21,8 +21,8 @@ from calibstat.inference.designs.design import Design, HowToTest
 from calibstat.inference.designs.sections import Sections
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
-from calibstat.inference.impossible_rows import impossible_rows
 from calibstat.inference.p_values import holm
+from calibstat.inference.problems.impossible_rows import impossible_rows
 from calibstat.inference.problems.pose import SCHEMES, NullModel, null_model, problem_of
 from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.inference.rows_of_results import Rows
