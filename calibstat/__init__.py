@@ -29,11 +29,25 @@ def __getattr__(name: str) -> Any:
         elif name.isidentifier() and find_spec(f"{__name__}.{name}"):
             value = import_module(f"{__name__}.{name}")
         else:
-            gone = import_module(f"{__name__}.data.retired_words").RETIRED_FUNCTIONS.get(name)
-            instead = f"; write {__name__}.{gone}" if gone else ""
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead}")
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_advice(name)}")
         globals()[name] = value  # from now on it is found without this function
     return value
+
+
+def _advice(name: str) -> str:
+    """Say what is written in place of a name that is gone, that another package has, or that stands in a module."""
+    if name.startswith("_"):  # which tools ask for, and nobody writes
+        return ""
+    if gone := import_module(f"{__name__}.data.retired_words").RETIRED_FUNCTIONS.get(name):
+        return f"; write {__name__}.{gone}"
+    words = import_module(f"{__name__}.data.words.names_elsewhere")
+    if call := words.call_meant(name):
+        return f"; the call is {words.in_full(call, __name__)}"
+    measures = {words.letters(each): each for each in __getattr__("MEASURES")}
+    if measure := measures.get(words.letters(name)):
+        return f"; the call is {__name__}.estimate(y, p, measure={measure!r})"
+    homes = [home for home in _HOMES if home.islower() and name in getattr(__getattr__(home), "__all__", ())]
+    return f"; write {__name__}.{homes[0]}.{name}" if homes else ""
 
 
 def __dir__() -> list[str]:

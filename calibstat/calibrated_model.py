@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checks import is_among, short, unknown_name
-from calibstat.data.clipping import needed
+from calibstat.data.clipping import default_clip
 from calibstat.data.estimators import Classifier, predict
 from calibstat.data.logits import from_logits
 from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.weighted_sample import as_weights
-from calibstat.digits import settled
+from calibstat.data.words.names_elsewhere import MEMBERS_OF_MODELS
 from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator
 from calibstat.inference.cross_validation.given_folds import folds_asked
@@ -88,6 +89,7 @@ class CalibratedModel(Parametrised):
     """
 
     _estimator_type: ClassVar[str] = "classifier"
+    _names_elsewhere: ClassVar[Mapping[str, tuple[str, ...]]] = MEMBERS_OF_MODELS
 
     estimator_: Any
     map_: Recalibrator
@@ -137,8 +139,7 @@ class CalibratedModel(Parametrised):
             held_out[own] = _answers(model, rows_at(X, np.flatnonzero(own)), classes)
         scale = None if hasattr(model, PROBABILITIES) else _scale_of(held_out)
         held_out = held_out if scale is None else from_logits(held_out * scale)
-        chosen, clip = None, needed(held_out)
-        clip = None if clip is None else float(f"{settled(clip):.2g}")
+        chosen, clip = None, default_clip(held_out)
         if given is None:
             rng = int(key_of(self.random_state))
             chosen = choose(label, held_out, sample_weight=weight, clip=clip, rng=rng, labels=range(classes.size))

@@ -113,12 +113,15 @@ class Result:
         return f"{type(self).__name__}({', '.join(f'{f.name}={_short(getattr(self, f.name))}' for f in fields(self))})"
 
     def __getattr__(self, name: str) -> Any:
-        """Say where the detectable effect is found, which earlier results computed from the rows that they kept."""
+        """Say what is written for the name of another package, or of earlier results, which kept their rows."""
         if name == "detectable_effect":
             raise AttributeError(
                 "results hold no rows: ask calibstat.detectable_effect(y, p), with the arguments of the test"
             )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        from calibstat.data.words.names_elsewhere import member_meant
+
+        meant = member_meant(self, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{meant}", name=name, obj=self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain Python values that JSON has: a flat dictionary.

@@ -19,6 +19,7 @@ import numpy as np
 
 import calibstat as cs
 from calibstat.in_words import InWords
+from calibstat.reporting.report_fields import ReportFields
 from calibstat.result import Result
 
 HERE = Path(__file__).parent
@@ -43,6 +44,14 @@ PLAIN: dict[object, Schema] = {
     np.ndarray: {"$ref": "#/$defs/array"},
     tuple: {"type": "array"},
     Any: {},
+}
+
+
+SAID: Schema = {
+    "answer": {"type": "string"},
+    "next_step": {"type": "string"},
+    "data": {"type": "string"},
+    "seed": {"type": "integer"},
 }
 
 
@@ -157,13 +166,24 @@ def object_of(kind: type[Result]) -> Schema:
             schema["properties"][key.replace(r"\.", ".")] = one
         else:
             schema["patternProperties"][f"^{key}$"] = one
-    required = {each.key.replace(r"\.", ".") for each in found if each.always}
+    if issubclass(kind, ReportFields):  # which is written with what it says
+        schema["properties"] |= {name: SAID[name] for name in ("answer", "next_step")}
+    # the JSON of commands has no field that is empty, which other types may be
+    required = {
+        each.key.replace(r"\.", ".") for each in found if each.always and each.schema in (PLAIN[int], PLAIN[bool])
+    }
     return {**{name: part for name, part in schema.items() if part != {}}, "required": sorted(required)}
 
 
 def text() -> str:
     """Return the file: a line for each result."""
-    known = {**DEFS, **{kind.__name__: object_of(kind) for kind in result_classes()}}
+    of_commands = {"description": "what commands write before the fields", "type": "object", "properties": SAID}
+    required = ["answer", "next_step"]
+    known = {
+        **DEFS,
+        "Said": {**of_commands, "required": required},
+        **{kind.__name__: object_of(kind) for kind in result_classes()},
+    }
     lines = ",\n".join(f'"{name}": {json.dumps(schema)}' for name, schema in known.items())
     head = '"$schema": "https://json-schema.org/draft/2020-12/schema",\n"title": "results of calibstat, version 2",\n'
     return f'{{\n{head}"$defs": {{\n{lines}\n}}\n}}\n'

@@ -60,6 +60,16 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "Print it. `interval` has the error of the models, `test` whether the learner is wrong each time, `brier` the "
         "Brier score, and `predictor` the model that the interval is for.",
     ),
+    "ImpossibleRows": (
+        "calibration_test",
+        "The field `impossible` of a test, of rows that were predicted to be impossible and happened. `pvalue` is of "
+        "the rows predicted neither 0 nor 1: it says whether anything else is wrong.",
+    ),
+    "ImpossibleInGroups": (
+        "audit, audit_samples",
+        "The field `impossible` of an audit, of rows that were predicted to be impossible and happened. `found` has "
+        "the groups that are significant without rows predicted 0 or 1.",
+    ),
     "Deviation": (
         "calibration_test",
         "The field `deviation` of a test. It describes these rows: where outcomes and predictions differ most. Only "
@@ -143,6 +153,11 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "Monitor.update, Monitor.status",
         "Act if `alarm` is true. `onset` says since when and in which direction, without a guarantee. `gap` "
         "is observed minus predicted frequency over all rows so far.",
+    ),
+    "OtherRows": (
+        "Monitor.update, Monitor.status",
+        "The field `others` of a monitor's status, once a row was predicted to be impossible and happened: what the "
+        "rows predicted neither 0 nor 1 say by themselves.",
     ),
     "Onset": (
         "Monitor.status",

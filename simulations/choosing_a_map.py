@@ -93,9 +93,11 @@ def chosen(p: np.ndarray, y: np.ndarray, rng: np.random.SeedSequence) -> dict[st
     names: dict[str, str] = {}
     for score in CHOICE_SCORES:
         found = choose(y, p, score=score, rng=rng)
-        order = [name.partition("(")[0] for name in found.names]
-        near = {name for name, d, se in zip(order, found.difference, found.standard_error, strict=True) if d <= se}
-        names |= {score: order[0], f"{score}, one s.e.": next(name for name in MAPS if name in near)}
+        kinds = [name.partition("(")[0] for name in found.names]
+        scores = zip(kinds, found.writes_certain, found.difference, found.standard_error, strict=True)
+        near = {name for name, writes, d, se in scores if not writes and d <= se}
+        best = type(found.recalibrator).__name__
+        names |= {score: best, f"{score}, one s.e.": next(name for name in MAPS if name in near)}
     return names
 
 

@@ -6,15 +6,17 @@ With --format json it is all fields of the results behind the answer.
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
 
 import typer
 
+from calibstat.cli.before_reading import check_before_reading, column_options
 from calibstat.cli.option_names import with_options
+from calibstat.cli.standard_input import place_of
 from calibstat.cli.terminal import one_line_errors, say
 from calibstat.data.retired_words import RETIRED
 from calibstat.output.visible_text import visible
@@ -65,6 +67,10 @@ class Answer:
     results : mapping
         The results behind the answer, by the name of a measure or a model; their fields are the JSON. A function, which
         returns a result, is called only for JSON.
+    next_step : str
+        What to do next, in the JSON.
+    seed : int or None
+        The seed of the numbers, said behind what the rows are; None where nothing is drawn.
     """
 
     said: Sequence[str | Table] = ()
@@ -74,6 +80,8 @@ class Answer:
     failed: Sequence[str] = ()
     unclear: Sequence[str] = ()
     results: Mapping[str, object] = field(default_factory=dict)
+    next_step: str = ""
+    seed: int | None = None
 
     def with_what_is_shown(self, verbose: bool, form: str | None) -> Answer:
         """Return the answer with what functions return, where it is shown, and without what is not."""
@@ -85,10 +93,15 @@ class Answer:
 
 
 def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
-    """Let a command print the answer that it returns, and have the options --verbose and --format, if it has none."""
+    """Let a command print the answer that it returns, and have the options --verbose and --format, if it has none.
+
+    A command of one file takes several, which are one place; what is cheap to check is checked before it is called.
+    """
     known = inspect.signature(command, eval_str=True).parameters
     more = {name: option for name, option in ADDED.items() if name not in known}
     gone = {name: Annotated[str | None, typer.Option(hidden=True)] for name, beside in GONE.items() if beside in known}
+
+    columns = column_options(known)
 
     @wraps(command)
     def run(*, verbose: bool, **given: Any) -> None:
@@ -97,7 +110,11 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
             refuse_gone({name: given.pop(name) for name in gone})
             if form not in (None, "json"):
                 raise ValueError(f"expected --format json, or none for sentences and tables, found {form}")
+            if "file" in given:
+                given["file"] = place_of(given["file"])
+                check_before_reading(given, columns)
             answer = command(**given).with_what_is_shown(verbose, form)
+            answer = replace(answer, seed=given.get("rng"))
         if form is None:
             show(answer, verbose)
         else:
@@ -108,7 +125,14 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         for name, (default, annotation) in [*more.items(), *((name, (None, option)) for name, option in gone.items())]
     ]
-    return with_parameters(run, [*known.values(), *added])
+    return with_parameters(run, [*map(taking_several, known.values()), *added])
+
+
+def taking_several(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter, the one of a file as one of files, as a shell writes them out of a pattern."""
+    if parameter.name != "file":
+        return parameter
+    return parameter.replace(annotation=Annotated[list[Path], get_args(parameter.annotation)[1]])
 
 
 def refuse_gone(given: Mapping[str, str | None]) -> None:
@@ -119,15 +143,16 @@ def refuse_gone(given: Mapping[str, str | None]) -> None:
 
 
 def as_json(answer: Answer) -> str:
-    """Return the sentences of an answer and all fields of its results as one flat JSON object.
+    """Return the sentences of an answer, the next step and the fields of its results as one flat JSON object.
 
     A field has the name of its result and a dot before its own, such as "ece.low".
     """
+    from calibstat.output.json_text import json_text
     from calibstat.result import plain_values
 
-    said = {"answer": " ".join(part for part in answer.said if isinstance(part, str))}
-    said |= {} if answer.data is None else {"data": answer.data.short}
-    return json.dumps(plain_values({**said, **answer.results}), indent=2, allow_nan=False)
+    said: dict[str, object] = {"answer": " ".join(part for part in answer.said if isinstance(part, str))}
+    said |= {"next_step": answer.next_step, "data": "" if answer.data is None else answer.data.short}
+    return json_text(plain_values({**said, "seed": answer.seed, **answer.results}), indent=2)
 
 
 def show(answer: Answer, verbose: bool) -> None:
@@ -136,11 +161,19 @@ def show(answer: Answer, verbose: bool) -> None:
     if verbose:
         details = cast("Sequence[str | Table]", answer.details)  # no functions any more: `with_what_is_shown`
         say(*([answer.caution.short] if answer.caution else []), *details)
-    if answer.data is not None:
-        say(*(answer.data.at_length if verbose else (answer.data.short,)))
+    say(*with_seed(answer, verbose))
     if verbose and answer.caution is not None:
         say(*answer.caution.full, style="dim")
     leave(answer)
+
+
+def with_seed(answer: Answer, verbose: bool) -> list[str]:
+    """Return what the rows are, with the seed of the numbers behind it; nothing if nothing was answered."""
+    said = [] if answer.data is None else [*answer.data.at_length] if verbose else [answer.data.short]
+    if answer.seed is None or not answer.said:
+        return said
+    *before, last = said or [""]
+    return [*before, f"{last} Seed {answer.seed}.".strip()]
 
 
 def leave(answer: Answer) -> None:

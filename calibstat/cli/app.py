@@ -48,14 +48,14 @@ from calibstat.cli.reading import Reading
 from calibstat.cli.recalibrating import recalibrate_predictions
 from calibstat.cli.report_command import write_report
 from calibstat.cli.row_columns import RowColumns, read_models_with_columns, read_with_columns
-from calibstat.cli.terminal import about, notes_beside, one_line_errors, place, say, with_progress, written
+from calibstat.cli.terminal import Commands, about, notes_beside, one_line_errors, place, say, with_progress, written
 from calibstat.cli.testing import check
 from calibstat.output.whole_folder import whole_folder
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-app = typer.Typer(no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
+app = typer.Typer(cls=Commands, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
 
 
 def show_version(wanted: bool) -> None:
@@ -92,7 +92,12 @@ def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
         shown = demo.table_of_models(models)
         results = {model.name: model.test for model in models}
         said: list[str | Table] = [*sentences, shown, written(out, saved), caution.short]
-        return Answer(said, details=[*details, *caution.full], results=results)
+        return Answer(
+            said,
+            details=[*details, *caution.full],
+            results=results,
+            next_step="Ask the same of your own rows: calibstat report rows.csv --label y --prob p --out report.html.",
+        )
 
 
 def warm() -> None:
@@ -153,14 +158,16 @@ def interval(
         beside = [*dict.fromkeys(note for each in intervals.values() for note in notes_beside(each.note, described))]
         caution = words.units(columns.cluster is not None)
         if len(intervals) == 1:
-            return Answer([*sentences.values(), *beside], described, caution, estimands, results=intervals)
+            parts = [*sentences.values(), *beside]
+            return Answer(parts, described, caution, estimands, results=intervals, next_step=IF_IT_MATTERS)
         grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
         for name, each in intervals.items():
             grid.add_row(MEASURES[name].info.title, words.number(each.estimate), ends(each.low, each.high), each.method)
         title = f"On these rows, and in the population they come from with {words.percent(level)} confidence each:"
         notes = [sentences.pop(name) for name, each in intervals.items() if says_more(each)]
         details = [*sentences.values(), *estimands]
-        return Answer([title, grid, *notes, *beside], described, caution, details, results=intervals)
+        shown: list[str | Table] = [title, grid, *notes, *beside]
+        return Answer(shown, described, caution, details, results=intervals, next_step=IF_IT_MATTERS)
 
 
 @takes_groups
@@ -204,7 +211,14 @@ def show_margin(
         )
         grid = [] if equivalence.count is None else [table_of_bins(equivalence)]
         found = {"equivalence": equivalence}
-        return Answer([equivalence.answer, *grid], about(data, how), words.ROWS, [equivalence.details], results=found)
+        return Answer(
+            [equivalence.answer, *grid],
+            about(data, how),
+            words.ROWS,
+            [equivalence.details],
+            results=found,
+            next_step=WITHIN if equivalence.claimed else NOT_SHOWN,
+        )
 
 
 @takes_groups
@@ -272,7 +286,19 @@ def compare_models(
         data = words.Brief(f"{counts}, {comparison.lens}. {how.strip()}".strip())
         caution = words.ABOUT_SCORES + words.units(columns.cluster is not None)
         null = f"Null hypothesis of each pair: {comparison.null_hypothesis}."
-        return Answer(parts, data, caution, [null], results={"comparison": comparison})
+        return Answer(parts, data, caution, [null], results={"comparison": comparison}, next_step=CHOOSE)
+
+
+IF_IT_MATTERS = (
+    "Name the error that would not matter to you, and ask whether these rows show less: calibstat equivalence, with "
+    "--margin."
+)
+WITHIN = "Use the predictions, and watch them: calibstat monitor."
+NOT_SHOWN = (
+    "Collect more rows, of which calibstat sample-size says how many, or recalibrate the predictions: calibstat "
+    "recalibrate."
+)
+CHOOSE = "Choose the model whose difference from the others matters to you, and ask about it: calibstat report."
 
 
 def one_number(lens: str | None) -> str | None:

@@ -30,6 +30,8 @@ By = Annotated[
         "quarters or years. May be repeated.",
     ),
 ]
+OFF = "Fit the model again with the features of these groups, or recalibrate them by themselves, and audit new rows."
+WATCH = "Watch the groups that matter to you: calibstat monitor, with --segment."
 Picture = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for a table, a picture and JSON.")]
 
 
@@ -92,4 +94,5 @@ def audit_groups(
         counts = f"{words.number_of('row', one.n)}, {words.number_of('group', len(one.names))}"
         about = f"{counts} by {', '.join(by)}, {one.lens}. {how}".strip()
         details = [one.promise, f"Null hypothesis: {one.null_hypothesis}"]
-        return Answer(sentences, words.Brief(about), words.ROWS, details, results=audits)
+        step = OFF if any(each.found.size for each in audits.values()) else WATCH
+        return Answer(sentences, words.Brief(about), words.ROWS, details, results=audits, next_step=step)

@@ -29,29 +29,49 @@ if TYPE_CHECKING:
     from calibstat.inference.summarize import Summary
 
 
+BY_CHANCE = "Ask whether so much miscalibration could be chance: calibstat test, of the same rows."
 Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also draw it, such as into picture.png.")]
 
 
 @takes_groups
 def summarize_models(
-    file: File, label: Label, prob: Models, reading: Reading, level: Level = 0.95, rng: Seed = 0
+    file: File,
+    label: Label,
+    prob: Models,
+    reading: Reading,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measures",
+            metavar="NAME",
+            help="accuracy, ece, average_ce, adaptive_calibration_error, smooth_ece, auc, log_loss or brier; may be "
+            "repeated, or with commas. Default: all but those that take more than a minute.",
+        ),
+    ] = None,
+    level: Level = 0.95,
+    rng: Seed = 0,
 ) -> Answer:
     """Tabulate accuracy, calibration errors and scores of models."""
     with one_line_errors():
         from calibstat import summarize
+        from calibstat.inference.summarize import left_out_in_words
         from calibstat.output.wording import ROWS, number
 
         models, how = read_models_with_columns(file, label, prob, reading)
-        summary = summarize(models, confidence_level=level, rng=rng, n_jobs=-1)
+        asked = None if measures is None else [name.strip() for each in measures for name in each.split(",")]
+        summary = summarize(models, measures=asked, confidence_level=level, rng=rng, n_jobs=-1)
         grid = table("Measure", *(f">{name}" for name in summary.names))
         for k, (measure, of) in enumerate(zip(summary.measures, summary.subjects, strict=True)):
             ends = [*zip(summary.low[:, k], summary.high[:, k], strict=True)]
             grid.add_row(measure, *map(number, summary.estimate[:, k]))
             grid.add_row(Text(f"  of {of}", "dim"), *(_interval(low, high) for low, high in ends))
-        sentences = [_smallest(summary, "ece"), _smallest(summary, "brier")]
+        sentences = [_smallest(summary, name) for name in ("ece", "brier") if name in summary.measures]
+        sentences = sentences or [_values_of_first(summary)]
+        rest = [left_out_in_words(summary.left_out, "--measures {}")] if summary.left_out else []
         about = about_models(models, how)
-        said: list[str | Table] = [" ".join(sentences), grid, *summary.warnings]
-        return Answer(said, about, ROWS, results={"summary": summary})
+        said: list[str | Table] = [" ".join(sentences), grid, *rest, *summary.warnings]
+        step = "Compare two models by one of these numbers: calibstat compare, with --prob for each and --measure."
+        return Answer(said, about, ROWS, results={"summary": summary}, next_step=step)
 
 
 @takes_groups
@@ -86,7 +106,7 @@ def decompose_scores(
             f"{score} = miscalibration - discrimination + uncertainty.",
             *([best.note] if weight is not None else []),
         ]
-        return Answer(parts, about_models(models, how), HELD_OUT, results=decompositions)
+        return Answer(parts, about_models(models, how), HELD_OUT, results=decompositions, next_step=BY_CHANCE)
 
 
 @takes_groups
@@ -102,7 +122,8 @@ def show_sharpness(
         models, how = read_models_with_columns(file, label, prob, reading)
         answers = sharpness(models, lens=lens_of_models(models, lens))
         about = about_models(models, how)
-        return Answer([*_lines(answers), *_drawn(answers, out, file)], about, HELD_OUT, results=answers)
+        parts = [*_lines(answers), *_drawn(answers, out, file)]
+        return Answer(parts, about, HELD_OUT, results=answers, next_step=BY_CHANCE)
 
 
 @takes_groups
@@ -146,7 +167,8 @@ def validate_models(
         about = about_models(models, how)
         caution = CLUSTERS if cluster is not None else ROWS
         parts: list[str | Table] = ["\n".join(sentences), grid, *of_clusters, *notes]
-        return Answer(parts, about, caution, [curve], results=validations)
+        step = "Ask at which thresholds it is worth acting by the model: calibstat net-benefit, of the same rows."
+        return Answer(parts, about, caution, [curve], results=validations, next_step=step)
 
 
 @takes_groups
@@ -183,7 +205,9 @@ def show_net_benefit(
             parts.append(grid)
         about = about_models(models, how)
         caution = CLUSTERS if cluster is not None else ROWS
-        return Answer([*parts, *_drawn(curves, out, file)], about, caution, results=curves)
+        parts += _drawn(curves, out, file)
+        step = "Choose the threshold by what acting costs and saves, and not by where these numbers are largest."
+        return Answer(parts, about, caution, results=curves, next_step=step)
 
 
 def _smallest(summary: Summary, measure: str) -> str:
@@ -196,6 +220,14 @@ def _smallest(summary: Summary, measure: str) -> str:
     whose = f"{summary.names[i]} has the smallest {measure}:" if len(summary.names) > 1 else f"{measure} is"
     interval = f"{percent(summary.confidence_level)} interval {ends(summary.low[i, k], summary.high[i, k])}"
     return f"{whose} {number(summary.estimate[i, k])} ({interval})."
+
+
+def _values_of_first(summary: Summary) -> str:
+    """Say the first measure of each model."""
+    from calibstat.output.wording import number
+
+    values = zip(summary.names, summary.estimate[:, 0], strict=True)
+    return " ".join(f"{summary.measures[0]} is {number(value)} for {name}." for name, value in values)
 
 
 def _say_validation(validation: Validation, name: str) -> str:

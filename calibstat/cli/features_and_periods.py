@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.cli.chosen_columns import need_features
 from calibstat.cli.input_files import COUNTED, columns_of, read_column, read_columns
-from calibstat.data.checks import quoted
 from calibstat.monitoring.period_labels import as_label, date_of
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ def read_features(file: Path, names: Sequence[str]) -> pd.DataFrame:
 
 def check_features(file: Path, names: Sequence[str]) -> None:
     """Raise unless the file has a column of each name, which are different."""
-    there = columns_of(file)
-    for name in names:
-        if there.count(name) != 1:
-            found = f"found {there.count(name)} of that name" if name in there else f"the file has {quoted(there, 40)}"
-            raise ValueError(f"expected one column {name!r} for --by; {found}")
-    if len(set(names)) < len(names):
-        raise ValueError(f"expected different columns for --by, found {quoted(names)}")
+    need_features(columns_of(file), names)
 
 
 def with_dates(column: pd.Series) -> pd.Series:

@@ -86,13 +86,13 @@ def say_test(finding: Finding) -> str:
     """Report a test, the answer first."""
     typical, where = usual(finding)
     test = finding.test
-    why = f", because {test.why_infinite}" if test.why_infinite else ""
+    impossible = f"{test.impossible}\n" if test.impossible else ""
     give_or_take = f", give or take {settled(test.pvalue_error):.2g}, {test.why_stopped}" if test.stopped else ""
     usually = f". If every prediction were the true probability it would be about {typical}, and 19 times in 20 {where}"
     approximate = "" if test.resample == "labels" else " (approximate)"
     return (
         f"{verdict(f'p = {p_text(test.pvalue)}{approximate}{give_or_take}', test.pvalue, None)[0]}\n"
-        f"{finding.title}: {number(finding.estimate)}{why}{'' if test.stopped else usually}."
+        f"{impossible}{finding.title}: {number(finding.estimate)}{'' if test.stopped else usually}."
     )
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibstat.cli.batches import BYTES, batches_of, parquet_columns
+from calibstat.cli.chosen_columns import WILD, choose, need_column
 from calibstat.cli.file_checks import check_file, check_size, readable
 from calibstat.cli.formats.array_files import NUMPY_FILES as OF_ARRAYS
 from calibstat.cli.formats.array_files import read_arrays
@@ -36,7 +35,7 @@ from calibstat.cli.large.rows_of_models import ModelCounts, TooManyKinds
 from calibstat.cli.reading import AS_WRITTEN, Reading
 from calibstat.cli.terminal import late_bar
 from calibstat.data.checked_rows import Models
-from calibstat.data.checks import quoted, short
+from calibstat.data.checks import short
 from calibstat.data.clipping import clipped
 from calibstat.data.logits import from_logits
 from calibstat.data.models import are_classes
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OF_JSON = (*JSON_FILES, ARRAY)
-WILD = re.compile(r"[*?\[]")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}($|[T ])")
 REFUSED_DATA = {"c": "complex numbers", "V": "raw bytes"}  # of NumPy that no command takes
 LONGEST_WHOLE = 1023  # bits of whole numbers that are floats
@@ -307,43 +305,6 @@ def divided_by_sums(prob: np.ndarray, label: str, columns: Sequence[str]) -> np.
     return prob / prob.sum(axis=1, keepdims=True)
 
 
-# --- columns ---------------------------------------------------------------------------------------------------------
-
-
-def choose(there: Sequence[str], label: str | None, prob: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the columns of probabilities and the names of their classes, from names of columns or one pattern."""
-    given = [name for name in prob if name in there or not WILD.search(name)]
-    for column in given if label is None else [label, *given]:
-        if column not in there:
-            raise ValueError(f"no column {column!r}; the file has {quoted(there, 40)}")
-        if there.count(column) > 1:
-            raise ValueError(f"expected one column {column!r}, found {there.count(column)} of that name")
-    patterns = [name for name in prob if name not in there]
-    if patterns and len(prob) > 1:
-        among = f"{patterns[0]!r} among {len(prob)}"
-        raise ValueError(f"expected one pattern or several columns for --prob, found {among}")
-    columns = matching(there, label, patterns[0]) if patterns else list(prob)
-    twice = [column for column, times in Counter(columns).items() if times > 1]
-    if twice:
-        raise ValueError(f"expected different columns for --prob, found {twice[0]!r} twice")
-    if label in columns:
-        raise ValueError(f"expected a column of probabilities, found the column of outcomes, {label!r}, for --prob")
-    if not patterns:
-        return columns, columns
-    before, after = len(WILD.split(prob[0])[0]), len(re.split(r"[*?\]]", prob[0])[-1])
-    return columns, [column[before : len(column) - after] for column in columns]
-
-
-def matching(there: Sequence[str], label: str | None, pattern: str) -> list[str]:
-    """Return the columns, except the outcomes, which a shell-style pattern matches; there have to be several."""
-    columns = [column for column in there if column != label and fnmatchcase(column, pattern)]
-    if not columns:
-        raise ValueError(f"expected several columns for --prob, found none that matches {pattern!r} in {quoted(there)}")
-    if len(columns) == 1:
-        raise ValueError(f"expected several columns for --prob, found only {columns[0]!r} that matches {pattern!r}")
-    return columns
-
-
 # --- outcomes --------------------------------------------------------------------------------------------------------
 
 
@@ -505,9 +466,7 @@ def check_values(column: pd.Series, name: str) -> None:
 
 def read_column(file: Path, name: str) -> pd.Series:
     """Read one column, as it is."""
-    there = columns_of(file)
-    if name not in there:
-        raise ValueError(f"no column {name!r}; the file has {quoted(there, 40)}")
+    need_column(columns_of(file), name)
     return read_columns(file, name, [], text=False)[name]
 
 

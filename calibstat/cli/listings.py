@@ -53,7 +53,9 @@ class Entry:
         return {"title": self.title, **self.facts, "options": dict(self.options)}
 
 
-def listing(what: str, columns: tuple[str, ...], sections: Mapping[str, Mapping[str, Entry]], *notes: str) -> Answer:
+def listing(
+    what: str, columns: tuple[str, ...], sections: Mapping[str, Mapping[str, Entry]], *notes: str, next_step: str
+) -> Answer:
     """List names below the titles of their sections, and say what the columns mean."""
     from rich.text import Text
 
@@ -69,7 +71,7 @@ def listing(what: str, columns: tuple[str, ...], sections: Mapping[str, Mapping[
         column.no_wrap = column.header != what
     said: list[str | Table] = [grid, *notes]
     listed = {name: entry for entries in sections.values() for name, entry in entries.items()}
-    return Answer(said, results={name: entry.json for name, entry in listed.items()})
+    return Answer(said, results={name: entry.json for name, entry in listed.items()}, next_step=next_step)
 
 
 def list_measures() -> Answer:
@@ -95,6 +97,7 @@ def list_measures() -> Answer:
         "Binary measures use one predicted probability per row. Multiclass measures use the predicted probabilities of "
         "all classes together, without --lens or with canonical, groups or top_k; so do "
         f"{' and '.join(both)} with these lenses.",
+        next_step="Ask by one of them: calibstat interval rows.csv --label y --prob p --measure ks.",
     )
 
 
@@ -126,4 +129,5 @@ def list_generators() -> Answer:
         "outcome given the prediction. distance gives the true distance from calibration of a calibrated generator, or "
         "of one with at most 12 points. generator gives the generator of one period, and models "
         "gives one generator for each of several models of the same rows. Each has its own true values.",
+        next_step="See what is found on such data: calibstat study lists the studies that are installed.",
     )

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
     from calibstat.monitoring.brier_monitor import BrierMonitor
     from calibstat.monitoring.monitor import Monitor
+    from calibstat.monitoring.monitor_status import ModelsStatus, MonitorStatus
 
     AnyMonitor: TypeAlias = Monitor | BrierMonitor
     Summarize: TypeAlias = Callable[[Any, np.ndarray, np.ndarray | None], Any]  # of a monitor, rows and their segments
 
 
+RECALIBRATE = "Recalibrate with rows since the change, and watch the new predictions with a new file of --state."
+GO_ON = "When the next period is over give the same command with its rows, and with --state to go on."
 Regime: TypeAlias = tuple[float | None, float | None]  # what was given of --alpha and --arl
 
 
@@ -72,6 +75,14 @@ def monitor_stream(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder for the picture and a table of the periods.")
     ] = None,
+    fail_on_alarm: Annotated[
+        bool,
+        typer.Option(
+            "--fail-on-alarm",
+            help="Exit with code 1 on an alarm, after printing and saving; with --arl, on one in the periods that are "
+            "new.",
+        ),
+    ] = False,
     cluster: RefusedClusters = None,
 ) -> Answer:
     """Watch calibration over time, with an alarm.
@@ -87,8 +98,7 @@ def monitor_stream(
 
         if cluster is not None:
             raise not_taken(sums_of, "cluster")
-        if alpha is not None and arl is not None:
-            raise ValueError("expected --alpha or --arl, found both")
+        _check_promise((alpha, arl), fail_on_alarm and len(prob) == 2 and not each)
         open_monitor, read = _chosen(prob, label, reading, (alpha, arl), lens, state, each)
         parts, n, periods = parts_of(file), 0, dict[int | str, Any]()
         with (
@@ -107,6 +117,7 @@ def monitor_stream(
                         n += len(at)
                         summary = summarize(monitor, at, None if of is None else of[at])
                         periods[period] = periods[period] + summary if period in periods else summary
+            before = set(monitor.periods)
             known = _feed(monitor, {period: periods[period] for period in sorted(periods, key=moment)})
             if state is not None:
                 write_state(state, monitor.kinds[0], monitor.to_state())
@@ -114,7 +125,20 @@ def monitor_stream(
         counts = f"{words.number_of('row', n)} in {words.number_of('period', len(periods))}"
         about = f"{file.name}: {counts}, {known:,} of them known already. {how}"
         sentences = [str(status), *([] if out is None else [written(out, _save(status, out, file))])]
-        return Answer(sentences, words.Brief(about.strip()), words.PERIODS, results={"monitor": status})
+        failed = _alarms(status, before) if fail_on_alarm else []
+        then: dict[str, Any] = {
+            "next_step": RECALIBRATE if getattr(status, "alarm", False) else GO_ON,
+            "failed": failed,
+        }
+        return Answer(sentences, words.Brief(about.strip()), words.PERIODS, results={"monitor": status}, **then)
+
+
+def _check_promise(regime: Regime, is_without_alarm: bool) -> None:
+    """Raise if two promises about false alarms are asked for, or an exit code of an alarm that is never raised."""
+    if None not in regime:
+        raise ValueError("expected --alpha or --arl, found both")
+    if is_without_alarm:
+        raise ValueError("expected --fail-on-alarm with one model, or with --each; a comparison raises no alarm")
 
 
 def _chosen(
@@ -245,6 +269,19 @@ def _feed(monitor: AnyMonitor, periods: Mapping[int | str, Any]) -> int:
         else:
             monitor.update(summary, period=period)
     return known
+
+
+def _alarms(status: MonitorStatus | ModelsStatus, before: set[int | str]) -> list[str]:
+    """Say of each model with an alarm in which period; of one that starts again by itself not if it was known before.
+
+    With a bound on the chance of ever raising one, the first alarm stands until another monitor is begun.
+    """
+    of_models = getattr(status, "models", {"": status})
+    return [
+        f"there is an alarm{f' for {name}' * bool(name)} in period {each.alarm_period}"
+        for name, each in of_models.items()
+        if each.alarm and (status.arl is None or each.alarm_period not in before)
+    ]
 
 
 def _save(status: Any, out: Path, file: Path) -> list[Path]:

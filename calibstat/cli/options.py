@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from calibstat.cli.standard_input import kept
 from calibstat.data.lenses import spellings
 
 
@@ -22,9 +21,8 @@ File = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="A .csv, .tsv, .txt, .jsonl (all also .gz), .parquet, .npz or .npy file, one row for each outcome; a "
-        'folder of them, or a pattern in quotes such as "rows/*.parquet"; - is standard input.',
-        callback=kept,
+        help="A .csv, .tsv, .txt, .jsonl (all also .gz), .parquet, .npz or .npy file, one row for each outcome; or "
+        "several, a folder of them, or a pattern such as rows/*.parquet; - is standard input.",
     ),
 ]
 Label = Annotated[

@@ -68,7 +68,8 @@ def find_power(
         else:
             rows = None if not n else n[0] if len(n) == 1 else n
             answers = [power(data, each, rows, test=test, n_datasets=n_datasets, **common) for each in alternative]
-        return _answer(data, alternative, answers, out)
+        step = "Ask how many rows find a miscalibration that matters: calibstat sample-size, with --alternative."
+        return _answer(data, alternative, answers, out, step)
 
 
 @takes_groups
@@ -111,7 +112,7 @@ def find_sample_size(
         asked |= {"judge_share": judge_share, "judge_rows": judge_rows}
         known: list[str | None] = [*alternative] if alternative else [None]
         answers = [sample_size(data, each, rng=rng, n_jobs=-1, **asked) for each in known]
-        return _answer(data, alternative, answers, out)
+        return _answer(data, alternative, answers, out, "Collect so many rows, and ask once: calibstat report.")
 
 
 def _data(file: Path, prob: list[str], reading: Reading, lens: str | None) -> tuple[Sample | Predictions, Any]:
@@ -124,16 +125,19 @@ def _data(file: Path, prob: list[str], reading: Reading, lens: str | None) -> tu
 
 
 def _answer(
-    data: Sample | Predictions, alternatives: Sequence[str] | None, answers: Sequence[Any], out: Path | None
+    data: Sample | Predictions,
+    alternatives: Sequence[str] | None,
+    answers: Sequence[Any],
+    out: Path | None,
+    next_step: str,
 ) -> Answer:
     """Say what was found for each alternative, and where its picture was written to."""
     from calibstat.output.wording import Brief, number_of
 
     sentences = [*map(str, answers), *([] if out is None else [_drawn(answers, out)])]
     results = dict(zip(alternatives or ["answer"], answers, strict=True))
-    return Answer(
-        sentences, Brief(f"{number_of('row', data.n)} of predictions; outcomes are not looked at."), results=results
-    )
+    rows = Brief(f"{number_of('row', data.n)} of predictions; outcomes are not looked at.")
+    return Answer(sentences, rows, results=results, next_step=next_step)
 
 
 def _drawn(answers: Sequence[Any], out: Path) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import need_other_file
+from calibstat.cli.large.several_files import SeveralFiles
 from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, Prob, Seed
 from calibstat.cli.reading import Reading
@@ -59,7 +60,8 @@ def recalibrate_predictions(
         import numpy as np
         import pandas as pd
 
-        from calibstat.cli.input_files import choose, columns_of, read_rows, read_rows_of_probabilities
+        from calibstat.cli.chosen_columns import choose
+        from calibstat.cli.input_files import columns_of, read_rows, read_rows_of_probabilities
         from calibstat.data.checks import cut
         from calibstat.data.predictions import Predictions
         from calibstat.data.sample import Sample
@@ -69,8 +71,7 @@ def recalibrate_predictions(
         from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator
         from calibstat.resampling import key_of, repeated_folds
 
-        for each in (file, *([] if to is None else [to])):
-            need_other_file(each, out)
+        _check_places(file, to, out)
         rows, how = read_rows(file, label, prob, reading)
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
         recalibrator = default_recalibrator(data) if map_ is None else named_map(map_)
@@ -93,12 +94,25 @@ def recalibrate_predictions(
         described = about(data if isinstance(rows, Predictions) else Sample.from_rows(*rows), how)
         sentences = [f"{fitted}: {cut(repr(recalibrator), 100)}.", *warned, written(out.parent, [out])]
         fitted_map = {"name": type(recalibrator).__name__} | recalibrator.get_params()
-        return Answer(sentences, described, OTHER_ROWS, results={"map": fitted_map})
+        step = "Test the new probabilities: calibstat test, of rows of --out with their outcomes, that fitted no map."
+        return Answer(sentences, described, OTHER_ROWS, results={"map": fitted_map}, next_step=step)
+
+
+def _check_places(file: Path, to: Path | None, out: Path) -> None:
+    """Raise if `out` is read, or if it is not clear which of several files are those of --to."""
+    if to is not None and isinstance(file, SeveralFiles):  # some may be the rest of a pattern behind --to
+        raise ValueError(
+            f"expected one FILE beside --to, found {len(file.places)}; give several as a folder, or as a pattern in "
+            "quotes"
+        )
+    for each in (file, *([] if to is None else [to])):
+        need_other_file(each, out)
 
 
 def named_map(name: str) -> Recalibrator:
     """Return the calibration map of this name; capitals and underscores do not matter."""
-    from calibstat.data.checks import letters, unknown_name
+    from calibstat.data.checks import unknown_name
+    from calibstat.data.words.names_elsewhere import letters
     from calibstat.recalibration import RECALIBRATORS
 
     known = {letters(each): entry for each, entry in RECALIBRATORS.items()}

@@ -20,9 +20,10 @@ from calibstat.cli.row_columns import AS_THEY_ARE, RowColumns
 from calibstat.cli.terminal import one_line_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from calibstat.data.checked_rows import Models
+    from calibstat.inference.choosing.condition import Condition
     from calibstat.reporting.report_results import Report
 
 Probs = Annotated[
@@ -76,20 +77,40 @@ class Conditions:
     fail_if: FailIf = field(default_factory=list)
     fail_unless: FailUnless = field(default_factory=list)
 
-    def read(self) -> Callable[[Report], tuple[list[str], list[str]]]:
-        """Read the conditions now; return which of a report failed, and which its rows cannot tell."""
+    def read(self) -> Judge:
+        """Read the conditions now, before there is a report."""
         from calibstat.inference.choosing.condition import Condition
-        from calibstat.reporting.conditions import not_shown, sentences_of
+        from calibstat.reporting.fields_of_any_report import need_field
 
         wrong, needed = ([Condition.read(text) for text in texts] for texts in (self.fail_if, self.fail_unless))
+        for each in (*wrong, *needed):
+            need_field(each)
+        return Judge(wrong, needed)
 
-        def judged(page: Report) -> tuple[list[str], list[str]]:
-            failed = [sentence for condition in wrong for sentence in sentences_of(condition, page)]
-            asked = [not_shown(condition, page) for condition in needed]
-            failed += [sentence for off, _ in asked for sentence in off]
-            return failed, [sentence for _, cannot_tell in asked for sentence in cannot_tell]
 
-        return judged
+@dataclass(frozen=True)
+class Judge:
+    """Conditions that were read."""
+
+    wrong: Sequence[Condition]
+    needed: Sequence[Condition]
+
+    def check(self, rows: Models) -> None:
+        """Raise if the report of these rows leaves out a measure that a condition is about."""
+        from calibstat.inference.designs.design_of import design_of
+        from calibstat.reporting.fields_of_any_report import need_measure
+
+        for each in (*self.wrong, *self.needed):
+            need_measure(each, design_of(rows.first))
+
+    def of(self, page: Report) -> tuple[list[str], list[str]]:
+        """Return which conditions of a report failed, and which its rows cannot tell."""
+        from calibstat.reporting.conditions import not_shown, sentences_of
+
+        failed = [sentence for condition in self.wrong for sentence in sentences_of(condition, page)]
+        asked = [not_shown(condition, page) for condition in self.needed]
+        failed += [sentence for off, _ in asked for sentence in off]
+        return failed, [sentence for _, cannot_tell in asked for sentence in cannot_tell]
 
 
 @takes_groups
@@ -130,6 +151,7 @@ def write_report(
         plain = not (by or columns or recalibrate or lens)
         many = models_of_many(file, label, prob, reading) if plain else None
         rows, how = (many, "") if many else read(file, label, prob, reading, columns)
+        judge.check(rows)
         page = report(
             rows,
             by=read_features(file, by) if by else None,
@@ -141,7 +163,7 @@ def write_report(
             n_jobs=-1,
         )
         page = replace(page, command=command_line(), source=file.name)
-        failed, unclear = judge(page)
+        failed, unclear = judge.of(page)
         if form and not out:
             typer.echo(as_text(page, form), nl=False)
             return Answer(failed=failed, unclear=unclear)
@@ -168,7 +190,8 @@ def read(
 
     Several plain columns are the classes of one model if most rows sum to 1, as for the other verbs.
     """
-    from calibstat.cli.input_files import WILD, choose, columns_of, read_columns, read_data, read_models
+    from calibstat.cli.chosen_columns import WILD, choose
+    from calibstat.cli.input_files import columns_of, read_columns, read_data, read_models
     from calibstat.data.checked_rows import Models
     from calibstat.data.models import named_models
     from calibstat.data.predictions import Predictions

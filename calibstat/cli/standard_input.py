@@ -8,9 +8,11 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from calibstat.cli.formats.text_files import ARRAY, encoding_of
+from calibstat.cli.large.several_files import SeveralFiles
 
 PIPE = Path("-")
 BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy", b"ARROW1": ".arrow"}
@@ -33,6 +35,15 @@ def kept(file: Path | None) -> Path | None:
             with file.open("rb") as pipe:
                 shutil.copyfileobj(pipe, copy)
     return source.rename(folder / f"{'standard input' if file == PIPE else 'pipe'}{suffix_of(source)}")
+
+
+def place_of(files: Sequence[Path]) -> Path:
+    """Return the place of one file, or of several in the order of their names, whatever order they are given in."""
+    ordered = sorted(files)
+    if ordered.count(PIPE) > 1:
+        raise ValueError("expected standard input once, found - twice")
+    kept_files = [kept(file) or file for file in ordered]
+    return kept_files[0] if len(kept_files) == 1 else SeveralFiles.of(kept_files)
 
 
 def suffix_of(file: Path) -> str:

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from calibstat.cli.option_names import in_options
 from calibstat.output.visible_text import visible
@@ -50,6 +51,18 @@ def fail(text: str) -> NoReturn:
     """Print one line on standard error and leave with exit code 2."""
     typer.echo(f"calibstat: {visible(' '.join(text.split()))}", err=True)
     raise typer.Exit(2) from None
+
+
+class Commands(TyperGroup):
+    """Commands by their names; the name that Python or another package has for one is answered with the command."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; raise for a name that means another one, and write that out."""
+        from calibstat.data.words.names_elsewhere import command_meant
+
+        if self.get_command(ctx, args[0]) is None and (meant := command_meant(args[0], self.commands)):
+            fail(f"expected a command, found {args[0]!r}; write calibstat {meant}")
+        return super().resolve_command(ctx, args)
 
 
 def console() -> Console:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from calibstat.cli.findings import Finding
     from calibstat.data.checked_rows import Data
 
+HOW_LARGE = "Ask how large the error is, or could be unseen: calibstat interval, of the same rows."
 MEAN_HEADING = "All classes together, by the mean:"
 
 
@@ -76,9 +77,8 @@ def check(
         described = about(data, how)
         parts += [*dict.fromkeys(note for each in of_measures for note in notes_beside(each.test.note, described))]
         results = {each.bound.name: each.test for each in of_measures} | results
-        return Answer(
-            parts, described, words.NO_PROOF + words.units(columns.cluster is not None), details, results=results
-        )
+        caution = words.NO_PROOF + words.units(columns.cluster is not None)
+        return Answer(parts, described, caution, details, results=results, next_step=HOW_LARGE)
 
 
 def check_classes(

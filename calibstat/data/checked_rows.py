@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypedDict
 
@@ -23,7 +24,7 @@ from calibstat.data.models import Predicted, named_models, pairs_of_samples
 from calibstat.data.named_lens import EVENT
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.numbered_labels import first_labels
-from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.predictions import NAMED, Predictions, as_predictions, take
 from calibstat.data.rows_error import RowsError
 from calibstat.data.sample import Sample, as_sample, sample_of_rows
 from calibstat.data.validation import as_array, as_rows, check_rows, n_columns
@@ -93,6 +94,20 @@ class RawRows:
         weight = as_weights(self.sample_weight, n)
         given = np.asarray(self.sample_weight, np.float64)
         return weight, bool((given == np.floor(given)).all() and (given > 1).any())
+
+    def part(self, kept: np.ndarray, by_class: bool) -> RawRows:
+        """Return the rows that are kept, or of a `Sample` the distinct predictions, with their outcomes as numbers.
+
+        With `by_class` two classes keep both of their predictions, as lenses see them.
+        """
+        if isinstance(self.y_true, Sample):
+            value, count, positives = (each[kept] for each in self.summary.arrays)
+            return RawRows(replace(self.summary, value=value, count=count, positives=positives), None, None, None)
+        weight = None if self.sample_weight is None else np.asarray(self.sample_weight, np.float64)[kept]
+        if self.are_of_classes or by_class:
+            return RawRows(take(self.predictions, np.flatnonzero(kept)), None, weight, None)
+        y, p = self.binary
+        return RawRows(y[kept], p[kept], weight, None)
 
     def view(self, lens: AnyLens, jointly: bool) -> View:
         """Return what a lens shows of the rows.
@@ -319,6 +334,14 @@ class Data:
         """Take the clusters of other data, of the same rows, with what is said of them, and return these."""
         self.cluster, self.unseen = other.cluster, other.unseen
         return self
+
+    def part(self, kept: np.ndarray) -> Data:
+        """Return the rows that are kept, or of a `Sample` the distinct predictions; of rows of one repeat."""
+        other = copy(self)
+        other.rows, other._views = self.rows.part(kept, by_class=self.lens is not None), {}
+        if self.cluster is not None:
+            other.cluster = np.unique(self.cluster[kept], return_inverse=True)[1]
+        return other
 
     def as_independent(self) -> Data:
         """Return the same rows, of one repeat, taken as independent: without clusters, folds and judge."""
@@ -587,7 +610,7 @@ def no_models(y_prob: object, found: str = "") -> ValueError:
     """Return the error that is raised where predictions of several models are expected."""
     return ValueError(
         "expected y_prob, a mapping from name to predictions or a data frame with a column for each model, found "
-        f"{found or described(y_prob)}"
+        f"{found or described(y_prob)}; write {NAMED}, with a name for each"
     )
 
 

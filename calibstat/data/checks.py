@@ -120,28 +120,6 @@ def check_jobs(n_jobs: object) -> None:
         )
 
 
-TAKE_FOLDS = ("confidence_interval", "calibration_test", "compare", "report")  # public functions
-ELSEWHERE = {  # names of options in other packages, and what to use here
-    **dict.fromkeys(("random_state", "seed", "random_seed"), "use rng="),
-    **dict.fromkeys(("bins", "num_bins", "n_bin"), "use n_bins="),
-    **dict.fromkeys(("n_boot", "n_bootstrap", "n_bootstraps", "n_permutations", "B"), "use n_resamples="),
-    **dict.fromkeys(("n_threads", "num_threads", "n_workers"), "use n_jobs="),
-    **dict.fromkeys(("ci", "level", "conf_level", "confidence"), "use confidence_level=, where there is an interval"),
-    "alpha": "an interval takes confidence_level=, 1 - alpha; compare the p-value of a test with alpha",
-    **dict.fromkeys(
-        ("sample_weight", "weights", "weight"),
-        "estimate, calibration_test, confidence_interval, compare and reliability take sample_weight=, for each row; "
-        "counts of repeated rows go into Sample.from_rows(y_true, y_prob, counts)",
-    ),
-    **dict.fromkeys(
-        ("folds", "fold", "cv"),
-        f"of predictions out of fold {', '.join(TAKE_FOLDS)} take folds=, the fold of each row",
-    ),
-}
-
-HERE = {"confidence_level": "level"}  # names that most functions have, and what the others call the same
-
-
 def unknown_name(
     what: str,
     name: object,
@@ -152,11 +130,13 @@ def unknown_name(
 ) -> ValueError:
     """Return the error that lists the known names of something, and others in words, and asks for the nearest one.
 
-    `titles` are further spellings, each with the known name that it stands for. Where there is `advice` it is given in
-    place of the nearest name.
+    `titles` are further spellings, each with the known name that it stands for. Where there is `advice` on the very
+    name, it is given in place of the list and of the nearest name.
     """
     known = list(known)
-    advice = advice or nearest(name, {each: each for each in known} | dict(titles or {}))
+    if advice:
+        return ValueError(f"expected {what}, found {short(name)}{advice}")
+    advice = nearest(name, {each: each for each in known} | dict(titles or {}))
     return ValueError(f"expected {what}, one of {_listed(known)}{others}; found {short(name)}{advice}")
 
 
@@ -166,53 +146,57 @@ def _listed(names: Sequence[str], most: int = 180) -> str:
     return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(shown) < len(names) else "")
 
 
-def nearest(name: object, known: Iterable[str] | Mapping[str, str]) -> str:
+def nearest(name: object, known: Iterable[str] | Mapping[str, str], least: float = 0.6) -> str:
     """Return the known name that is spelled most like this one, as a question to add to a message; or nothing.
 
-    A mapping has for each spelling the known name that it stands for.
+    A mapping has for each spelling the known name that it stands for. `least` is how alike they are, from 0 to 1.
     """
     from difflib import get_close_matches
 
+    from calibstat.data.words.names_elsewhere import letters
+
     spellings = known if isinstance(known, Mapping) else {each: each for each in known}
     names = {letters(spelling): each for spelling, each in spellings.items()}
-    found = get_close_matches(letters(name), names, n=1)
+    found = get_close_matches(letters(name), names, n=1, cutoff=least)
     return f"; did you mean {names[found[0]]!r}?" if found else ""
-
-
-NO_LETTERS = str.maketrans("", "", "_- –/\u2019'")
-
-
-def letters(name: object) -> str:
-    """Return the letters of a name, by which spellings are compared."""
-    return str(name).lower().translate(NO_LETTERS)
 
 
 class UnknownOption(ValueError):
     """An unknown option.
 
-    `known` are the names of the options, and `own` the arguments of the function. For an option of other packages the
-    message says what to use instead.
+    `known` are the names of the options, and `own` the arguments of the function. Where one of them is meant, the
+    message names it, and otherwise it lists them.
     """
 
     def __init__(self, what: str, name: str, known: Iterable[str], own: Sequence[str] = (), verb: str = "") -> None:
         self.what, self.name, self.known = what, name, list(known)
-        arguments = f"expected arguments of {verb} ({_listed(own)}), or " if verb else ""
-        names = _listed(self.known) if self.known else "none"
-        advice = advice_of_name(name, [*own, *self.known])
-        super().__init__(f"{arguments}expected options of {what} ({names}), found {short(name)}{advice}")
+        super().__init__(_of_unknown(name, {verb: own, what: self.known} if verb else {what: self.known}, verb))
 
 
 def unknown_argument(verb: str, name: str, own: Sequence[str]) -> TypeError:
-    """Return the error that lists the arguments of a function that takes no options."""
-    return TypeError(f"expected arguments of {verb} ({_listed(own)}), found {short(name)}{advice_of_name(name, own)}")
+    """Return the error for an argument that a function without options does not have."""
+    return TypeError(_of_unknown(name, {verb: own}, verb))
 
 
-def advice_of_name(name: str, known: Iterable[str]) -> str:
-    """Return what to use instead of an argument of another package, or which of these names is spelled like it."""
-    known = list(known)
-    if HERE.get(name) in known:
-        return f"; use {HERE[name]}="
-    return f"; {ELSEWHERE[name]}" if name in ELSEWHERE else nearest(name, known)
+def _of_unknown(name: str, places: Mapping[str, Sequence[str]], verb: str) -> str:
+    """Return the message for an argument that none of these has, functions and measures by what they are called.
+
+    It begins with the one that another package calls so. Else it asks for the nearest one, or lists all that there are.
+    """
+    from calibstat.data.words.names_elsewhere import ARGUMENTS, advice_of_absent, arguments_meant
+
+    for place, known in places.items():
+        if meant := arguments_meant(name, known):
+            return f"expected {' or '.join(meant)} of {place}, found {short(name)}"
+    every = [each for known in places.values() for each in known]
+    least = 0.9 if f"{name}=" in ARGUMENTS else 0.6  # what other functions have is hardly misspelt
+    if advice := nearest(name, every, 0.9) or advice_of_absent(name) or nearest(name, every, least):
+        return f"expected an argument of {verb or next(iter(places))}, found {short(name)}{advice}"
+    lists = [
+        f"expected {'arguments' if place == verb else 'options'} of {place} ({_listed(known) if known else 'none'})"
+        for place, known in places.items()
+    ]
+    return f"{', or '.join(lists)}, found {short(name)}"
 
 
 def arguments_of(function: Callable[..., Any]) -> list[str]:

@@ -11,6 +11,10 @@ LEAST_SINGLE = 2.0**-24  # half a step of float32 below 1: where a single-precis
 LEAST_CLIP = 2.0**-53  # below it 1 - clip is 1
 
 
+class NeedsClip(ValueError):
+    """Raised for a prediction of exactly 0 or 1 by what takes its logarithm: with a `clip` it would take it."""
+
+
 def check_clip(clip: object) -> float | None:
     """Return the option `clip` as a float, or None; raise a ValueError if it is out of range."""
     if clip is None:
@@ -43,7 +47,7 @@ def uncertain(
     index = np.argwhere((given == 0) | (given == 1) if one else given == 0)[0]
     where = f"class {index[1]} at row {index[0]}" if index.size == 2 else f"row {index[0]}"
     bounds = "above 0 and below 1" if one else "above 0"
-    raise ValueError(
+    raise NeedsClip(
         f"expected probabilities {bounds} for {what}, which takes their logarithms; found {given[tuple(index)]:g} for "
         f"{where}; {advice(given)}"
     )
@@ -51,7 +55,7 @@ def uncertain(
 
 def advice(prob: np.ndarray) -> str:
     """Return the advice of an error message: a value of `clip` for these predictions."""
-    return f"clip={settled(suggested(prob)):.2g} moves predictions that far from 0 and 1"
+    return f"clip={_in_words(suggested(prob))} moves predictions that far from 0 and 1"
 
 
 def suggested(prob: np.ndarray) -> float:
@@ -69,4 +73,26 @@ def suggested(prob: np.ndarray) -> float:
 
 def needed(prob: np.ndarray) -> float | None:
     """Return the suggested `clip` if some prediction is certain, else None."""
-    return suggested(prob) if bool(((prob == 0) | (prob == 1)).any()) else None
+    return suggested(prob) if has_certain(prob) else None
+
+
+def default_clip(prob: np.ndarray) -> float | None:
+    """Return the same as messages suggest it, with two digits: by default maps are chosen and fitted with it."""
+    return float(_in_words(suggested(prob))) if has_certain(prob) else None
+
+
+def has_certain(prob: np.ndarray) -> bool:
+    """Whether some prediction is exactly 0 or 1."""
+    return bool(((prob == 0) | (prob == 1)).any())
+
+
+def moved_rows(prob: np.ndarray, clip: float | None) -> int:
+    """Return how many rows, (n,) or (n, K), a `clip` moves: with any prediction that is nearer to 0 or 1."""
+    if clip is None:
+        return 0
+    moved = (prob < clip) | (prob > 1 - clip)
+    return int(np.count_nonzero(moved if moved.ndim == 1 else moved.any(axis=1)))
+
+
+def _in_words(clip: float) -> str:
+    return f"{settled(clip):.2g}"

@@ -25,7 +25,17 @@ from calibstat.data.validation import (
     vector_error,
 )
 
+NAMED = '{"A": p, "B": q}'  # several models, as they are written in messages
+TURNED = 1e-4  # how far from 1 the sums of the classes are, at most, of predictions with a column for each outcome
 MAXIMA_BLOCK = 64  # classes whose maximum is found first; only the block that holds the largest is then searched
+
+
+def advice_of_turned(prob: np.ndarray, outcomes: int) -> str:
+    """Say what is written for predictions with a row for each model or class, and a column for each outcome."""
+    if prob.shape[1] != outcomes:
+        return ""
+    classes = np.allclose(prob.sum(axis=0), 1, rtol=0, atol=TURNED)
+    return "; write numpy.transpose(y_prob)" if classes else f"; write {NAMED}, with a name for each model"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,7 +139,8 @@ class Predictions:
         need_text("labels", names)
         label = as_classes(y, names, given=known is not None)
         if label.size != n:
-            raise ValueError(f"expected one row of y_prob for each outcome, found {label.size} outcomes and {n} rows")
+            found = f"found {label.size} outcomes and {n} rows{advice_of_turned(prob, label.size)}"
+            raise ValueError(f"expected one row of y_prob for each outcome, {found}")
         return cls._checked(prob, label, names, slack)
 
     @classmethod

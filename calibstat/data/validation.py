@@ -20,6 +20,7 @@ FLOAT_DIGITS = 15  # of a decimal number that a float64 keeps
 LOGITS = 20  # logits are seldom larger: a probability beside 1 by 2e-9
 MANY_NAMES = 20  # of classes, which are not listed in messages
 NAMES_WANTED = "name the positive one with pos_label=, or both with labels="
+AS_SHARES = '[float(each.strip("% ")) / 100 for each in {}]'  # of texts such as "90%"
 HALF_DIGITS = 8  # after the decimal point, of any number of half precision
 
 # --- arrays -----------------------------------------------------------------------------------------------------------
@@ -133,7 +134,9 @@ def not_a_number(array: np.ndarray, name: str) -> ValueError:
                 continue
         except (TypeError, ValueError, OverflowError):
             pass
-        return ValueError(f"expected numbers in {name}, found {short(entry)} at row {k // columns}")
+        percent = isinstance(entry, str) and entry.strip().endswith("%")
+        advice = f"; write {AS_SHARES.format(name)}" if percent and array.ndim == 1 else ""
+        return ValueError(f"expected numbers in {name}, found {short(entry)} at row {k // columns}{advice}")
     first = short(str(array.flat[0]))  # texts of numbers, or dates in nanoseconds
     return ValueError(f"expected numbers in {name}, found {first} of dtype {array.dtype} at row 0")
 

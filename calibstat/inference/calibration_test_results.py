@@ -12,6 +12,7 @@ from calibstat.data.null_hypothesis import Null
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first
 from calibstat.inference.deviation import Deviation
+from calibstat.inference.impossible_rows import ImpossibleRows
 from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.inference.size_of_error import LOW, SizeOfError, next_step, verdict
@@ -66,8 +67,12 @@ class CalibrationTestResult(NotedResult):
         As text why there are so many resamples, such as "stopped after 20 resamples at least as extreme, at draw 54".
     why_infinite : str
         The row that makes the statistic infinite; empty if it is finite.
+    impossible : ImpossibleRows or None
+        Rows that were predicted to be impossible and happened, with the p-value of the rows predicted neither 0 nor 1;
+        None if there are none, and of rows with folds or a judge, whose tests are not given the predictions.
     deviation : Deviation or None
-        What drove a test with a p-value of at most .05, if its measure says so, as the omnibus statistic does.
+        What drove a test with a p-value of at most .05, if its measure says so, as the omnibus statistic does, and if
+        the rows predicted neither 0 nor 1 have one of at most .05.
     rows : Rows
         How the rows came about, in words, with what only such rows have: `ClustersOfRows`, `FoldsWithTests`,
         `GuidedRows`.
@@ -96,6 +101,7 @@ class CalibrationTestResult(NotedResult):
     why_stopped: WhyStopped
     rows: Rows
     why_infinite: str = ""
+    impossible: ImpossibleRows | None = None
     deviation: Deviation | None = None
     calibration_map: str = ""
     classes: ClassTests | None = None
@@ -125,10 +131,10 @@ class CalibrationTestResult(NotedResult):
             sentences = [f"There is {verdict_on_map(self.pvalue, self.calibration_map)}: {p}."]
         else:
             sentences = verdict(p, self.pvalue, self.size, "" if self.classes else self._found)
-        if self.why_infinite:
-            sentences.append(f"The statistic is infinite: {self.why_infinite}.")
+        if self.impossible:
+            sentences.append(str(self.impossible))
         if self.deviation:
-            sentences.append(f"{'Apart from that: ' * bool(self.why_infinite)}{self.deviation}")
+            sentences.append(f"{'Apart from that: ' * bool(self.impossible)}{self.deviation}")
         return "\n".join(sentences)
 
     @property

@@ -101,7 +101,7 @@ def calibration_test(
     way, how = design.test_method(method), design.how_to_test(null, resample, stop_after)
     asked = find_measure(design.test_measure if measure is None else measure, options)
     draws = Draws.of(rng, asked.draws(n_resamples), n_jobs)
-    found = design.test(asked, way, how, draws)
+    found = design.beside_impossible_rows(design.test(asked, way, how, draws), asked, way, how, draws)
     if null is not None or not asked.info.for_tests_only:  # a measure states its own size
         return found
     return replace(found, size=design.size_of_error(margin, draws))

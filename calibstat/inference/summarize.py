@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from calibstat import resampling
 from calibstat.data.checked_rows import AboutRows, Data, Models, need_models, predictions_of
-from calibstat.data.checks import check_level, is_among, unknown_name
+from calibstat.data.checks import check_level, is_among, quoted, unknown_name
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.data_notes import auc
 from calibstat.data.lenses import top_label
@@ -22,11 +22,14 @@ from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.designs.design_of import independent
 from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.inference.honest_ends import NoInterval
+from calibstat.inference.impossible_rows import first_row, impossible_in_words
+from calibstat.inference.problems.certain_rows import CertainRows
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds import registry
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.output.wording import level_text
+from calibstat.progress import in_words
 from calibstat.resampling.rng import Rng
 from calibstat.result import NotedResult, read_only
 
@@ -65,6 +68,8 @@ class Summary(NotedResult):
         Of every interval by itself.
     n : int
         Rows.
+    left_out : dict of float
+        The measures that were not asked for by name and would take more than a minute, with the seconds foretold.
     """
 
     names: tuple[str, ...]
@@ -78,6 +83,7 @@ class Summary(NotedResult):
     reference: str
     confidence_level: float
     n: int
+    left_out: dict[str, float] = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each model and measure."""
@@ -114,7 +120,10 @@ class Summary(NotedResult):
         )
         for name, row in zip(self.names, cells, strict=True):
             lines.append("  ".join([f"{name:{first}}", *(f"{c:>{w}}" for c, w in zip(row, width, strict=True))]))
-        return "\n".join([*lines, *self._notes(), *self.remarks, *(f"Warning: {text}" for text in self.warnings)])
+        rest = [left_out_in_words(self.left_out, "measures={!r}")] if self.left_out else []
+        return "\n".join(
+            [*lines, *self._notes(), *rest, *self.remarks, *(f"Warning: {text}" for text in self.warnings)]
+        )
 
     def _notes(self) -> list[str]:
         """Say what was predicted for each measure, and which measures have no interval."""
@@ -138,6 +147,10 @@ CALIBRATION: dict[str, dict[str, Any]] = {
 }
 PROPER = ("log_loss", "brier")
 SUMMARIZED = ("accuracy", *CALIBRATION, "auc", *PROPER)
+# Of a million numbers of 10,000 rows, with 999 resamples on one core, and the power of the rows by which that grows:
+# columns of many rows, which are sorted, are read from slower memory. The other measures take a tenth at most.
+SECONDS = {"adaptive_calibration_error": (1.6, 0.55), "smooth_ece": (5.0, 0.0)}
+PATIENCE = 60.0  # seconds for all models, above which a measure is left out unless it is asked for by name
 
 
 def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, Any]:
@@ -154,6 +167,7 @@ def summarize(
     rows: Models,
     /,
     *,
+    measures: str | Sequence[str] | None = None,
     reference: str | None = None,
     confidence_level: float = 0.95,
     clip: float | None = None,
@@ -177,13 +191,15 @@ def summarize(
     y_true, y_prob, **about
         As for `estimate`; predictions of each model, or of one model after each recalibration, for the same rows, which
         may have weights or clusters. What is of all classes jointly takes no weights, and is left out with them.
+    measures : str or sequence of str, optional
+        Some of those of `Summary`; by default all but those that take more than a minute, which the result names.
     reference : str, optional
-        The model with which the others are compared, by default the first.
+        The model that others are compared with, by default the first.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
     clip : float, optional
-        For `log_loss`: predictions are moved into [clip, 1 - clip], `clip` below 1/2. By default none is moved, and a
-        probability 0 of the observed class makes it infinite; `warnings` names the row.
+        For `log_loss`: predictions are moved into [clip, 1 - clip]. By default none is, and a probability 0 of the
+        observed class makes it infinite; `warnings` names the row.
     n_resamples : int
         Number of resamples, at least 1.
     rng, n_jobs
@@ -196,7 +212,7 @@ def summarize(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), or the reference is none of the models.
+        If the data are not as described (the first offending row is named), or a name of a model or measure is unknown.
 
     Notes
     -----
@@ -212,9 +228,8 @@ def summarize(
     mean, and `smooth_ece` and `adaptive_calibration_error` have none.
 
     A recalibration can lower a calibration error and lose information: predicting the accuracy for every row does.
-    Proper scores get worse then. A warning is given for every model whose `ece` is below the reference's while
-    one of the two scores is higher, if the interval of the paired difference (see `compare`) excludes 0. Cost:
-    four intervals for each model, most of it for `smooth_ece`.
+    Proper scores get worse then. A warning is given for every model whose `ece` is below the reference's while one of
+    the two scores is higher, if the interval of the paired difference (see `compare`) excludes 0.
 
     References
     ----------
@@ -232,7 +247,10 @@ def summarize(
     questions = {name: question(name, models[names[0]].n_classes, clip) for name in (*CALIBRATION, *PROPER)}
     if rows.rows.sample_weight is not None:
         questions = {name: arguments for name, arguments in questions.items() if not _is_joint(arguments)}
-    measures = tuple(name for name in SUMMARIZED if name in questions or name in ("accuracy", "auc"))
+    there = tuple(name for name in SUMMARIZED if name in questions or name in ("accuracy", "auc"))
+    left_out = foretold(models, there, n_resamples) if measures is None else {}
+    measures = _chosen(measures, there) if measures is not None else tuple(k for k in there if k not in left_out)
+    questions = {name: arguments for name, arguments in questions.items() if name in measures}
     asked = {name: _asked(rows, predictions) for name, predictions in models.items()}
     cells = {name: _row(each, questions, measures, settings) for name, each in asked.items()}
     table = np.array([[cell[:3] for cell in row] for row in cells.values()])
@@ -245,21 +263,57 @@ def summarize(
         low=read_only(table[..., 1].copy()),
         high=read_only(table[..., 2].copy()),
         remarks=tuple(_remarks(cells, measures)),
-        warnings=(*_infinite(cells), *_doubts(asked), *tradeoffs),
+        warnings=(*_infinite(cells, asked), *_doubts(asked), *tradeoffs),
         reference=reference,
         confidence_level=confidence_level,
         n=models[reference].n,
+        left_out=left_out,
         note=_note(asked[reference]),
         effective_n=asked[reference].view().effective_n,
     )
 
 
-def _infinite(cells: Mapping[str, Sequence[Cell]]) -> Iterator[str]:
+def foretold(models: Mapping[str, Predictions], measures: Sequence[str], n_resamples: int) -> dict[str, float]:
+    """Return the measures that would take more than a minute, with the seconds that they take for all models."""
+    first = next(iter(models.values()))
+    columns, seconds = {"adaptive_calibration_error": first.n_classes}, dict[str, float]()
+    for name in SECONDS.keys() & {*measures}:
+        per_million, power = SECONDS[name]
+        millions = len(models) * first.n * columns.get(name, 1) / 1e6
+        seconds[name] = per_million * (first.n / 1e4) ** power * millions * n_resamples / 999
+    return {name: seconds[name] for name in measures if seconds.get(name, 0) > PATIENCE}
+
+
+def left_out_in_words(left_out: Mapping[str, float], option: str) -> str:
+    """Say which measures were left out, how long they take, and how to ask for them: by `option`, of the first."""
+    each = " and ".join(f"{name} (about {in_words(seconds)} on one core)" for name, seconds in left_out.items())
+    name = next(iter(left_out))
+    return f"Left out, because it takes long: {each}. To have {name}, name it: {option.format(name)}."
+
+
+def _chosen(measures: str | Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
+    """Return the measures that are asked for by name, in the order of the table; raise for one that is not there."""
+    names = [measures] if isinstance(measures, str) else [*measures]
+    for name in names:
+        if not is_among(name, SUMMARIZED):
+            raise unknown_name("a measure of a summary", name, SUMMARIZED)
+        if name not in there:
+            raise ValueError(f"expected measures that take weights, found {name}, which is of all classes jointly")
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"expected one measure or more, each once, for measures=, found {quoted(names)}")
+    return tuple(name for name in there if name in names)
+
+
+def _infinite(cells: Mapping[str, Sequence[Cell]], asked: Mapping[str, Data]) -> Iterator[str]:
     """Yield which models have an infinite loss, or one without an upper limit, and why."""
     for name, row in cells.items():
         for estimate, _, _, why, _ in row:
-            if why:
-                yield f"{name}: log_loss {'is infinite' if np.isinf(estimate) else 'has no upper limit'}: {why}."
+            if why and np.isinf(estimate):
+                rows = CertainRows.of(asked[name].view(jointly=True))
+                said = impossible_in_words(rows.number, first_row(rows.number, rows.first))
+                yield f"{name}: log_loss is infinite: {said}."
+            elif why:
+                yield f"{name}: log_loss has no upper limit: {why}."
 
 
 def _remarks(cells: Mapping[str, Sequence[Cell]], measures: tuple[str, ...]) -> Iterator[str]:
@@ -291,7 +345,7 @@ def _row(
 ) -> list[Cell]:
     """Return estimate and ends of every measure, why it is infinite if it is, and what is to be said of its ends."""
     predictions, weight = data.predictions, data.rows.sample_weight
-    row = [(*_accuracy(data, settings), "", "")]
+    row: list[Cell] = [(*_accuracy(data, settings), "", "")] if "accuracy" in measures else []
     # so that sums do not depend on the order of the rows; those with weights are sorted when they are added up
     ordered = data if weight is not None else Data(resampling.in_order(predictions))
     for arguments in questions.values():
@@ -306,8 +360,9 @@ def _row(
         else:
             numbers = interval.estimate, interval.low, interval.high
             row.append((*numbers, interval.why_infinite, interval.remark(writer(".4f"))))
-    sample = data.view().one_event("the AUC").sample
-    row.insert(measures.index("auc"), (auc(sample.count, sample.positives)[0], np.nan, np.nan, "", ""))
+    if "auc" in measures:
+        sample = data.view().one_event("the AUC").sample
+        row.insert(measures.index("auc"), (auc(sample.count, sample.positives)[0], np.nan, np.nan, "", ""))
     return row
 
 
@@ -341,7 +396,7 @@ def _posed(data: Data, arguments: dict[str, Any]) -> Problem:
 def _subjects(data: Data, questions: Mapping[str, dict[str, Any]], measures: tuple[str, ...]) -> tuple[str, ...]:
     """Return what each measure is a measure of."""
     seen = {name: _posed(data, each).lens.subject for name, each in questions.items()}
-    seen |= {"accuracy": top_label.subject, "auc": seen["ece"]}
+    seen |= {"accuracy": top_label.subject, "auc": _posed(data, CALIBRATION["ece"]).lens.subject}
     return tuple(seen[name] for name in measures)
 
 
@@ -355,6 +410,8 @@ def _tradeoffs(
 ) -> list[str]:
     """Describe the models with a lower ECE but a worse proper score than the reference."""
     names = tuple(data)
+    if "ece" not in measures:
+        return []
     base = estimate[names.index(reference)]
     ece = measures.index("ece")
     sentences = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.digits import settled
+from calibstat.inference.impossible_rows import impossible_in_words
 from calibstat.monitoring.period_labels import Label
 from calibstat.output.wording import level_text, number_of
 from calibstat.result import Result
@@ -61,6 +62,33 @@ class Onset(Result):
 
 
 @dataclass(frozen=True, eq=False)
+class OtherRows(Result):
+    """The rows that are predicted neither 0 nor 1, as a monitor of these rows alone would say it.
+
+    Attributes
+    ----------
+    first_impossible : int or str
+        The period of the first row that was predicted to be impossible and happened.
+    log_evidence : float
+        The natural logarithm of the evidence after the latest period.
+    pvalue : float or None
+        The p-value valid at any time; None with `arl`.
+    alarm_period : int, str or None
+        The period of the latest alarm by these rows.
+    """
+
+    first_impossible: Label
+    log_evidence: float
+    pvalue: float | None
+    alarm_period: Label | None
+
+    def __str__(self) -> str:
+        alarm = "there is no alarm" if self.alarm_period is None else f"the alarm is in period {self.alarm_period}"
+        p = "" if self.pvalue is None else f", p = {settled(self.pvalue):.2g}"
+        return f"without rows predicted 0 or 1 {alarm} (evidence {_exp_in_words(self.log_evidence, 3)}{p})"
+
+
+@dataclass(frozen=True, eq=False)
 class MonitorStatus(Result):
     """State of a `Monitor` after its latest period, since its last `restart`.
 
@@ -81,7 +109,7 @@ class MonitorStatus(Result):
     pvalue : float or None
         The p-value valid at any time, 1 / (largest evidence so far); None with `arl`.
     impossible : int
-        Outcomes that had probability 0.
+        Rows that were predicted to be impossible and happened: outcomes of probability 0.
     gap, gap_low, gap_high : float or None
         Mean true probability minus mean prediction over all rows: the observed frequency minus the mean prediction, and
         the ends of the confidence sequence. None before the first period.
@@ -103,6 +131,8 @@ class MonitorStatus(Result):
         The gap, and the ends of its confidence sequence, after each of them.
     null_hypothesis : str
         The null hypothesis, in one sentence.
+    others : OtherRows or None
+        What the rows predicted neither 0 nor 1 say by themselves, once something impossible has happened.
     """
 
     alarm: bool
@@ -129,6 +159,7 @@ class MonitorStatus(Result):
     lows: np.ndarray
     highs: np.ndarray
     null_hypothesis: str
+    others: OtherRows | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with a row for each period: what it had, evidence, gap with its ends, and alarm."""
@@ -160,9 +191,9 @@ class MonitorStatus(Result):
             if len(self.alarms) > 1:
                 lines[0] += f" It is the latest of {len(self.alarms)} alarms."
             lines.append(str(self.onset))
-        if self.impossible:
-            what = "outcome was" if self.impossible == 1 else "outcomes were"
-            lines.append(f"{self.impossible:,} {what} observed that had probability 0.")
+        if self.others is not None:
+            where = f"{'' if self.impossible == 1 else 'the first '}in period {self.others.first_impossible}"
+            lines.append(f"{impossible_in_words(self.impossible, where)}; {self.others}.")
         log_p = min(-float(np.max(self.log_evidence)), 0.0)
         p = "" if self.pvalue is None else f" Anytime-valid p-value: {_exp_in_words(log_p, 2)}."
         evidence = _exp_in_words(float(self.log_evidence[-1]), 3)

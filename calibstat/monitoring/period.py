@@ -103,7 +103,12 @@ class SegmentSums:
     @property
     def log_ratios(self) -> np.ndarray:
         """The log-likelihood ratio of each direction; infinite after an outcome that had probability 0."""
-        return np.full(self.ratios.size, np.inf) if self.impossible else self.ratios * RATIO_UNIT
+        return np.full(self.ratios.size, np.inf) if self.impossible else self.log_ratios_of_others
+
+    @property
+    def log_ratios_of_others(self) -> np.ndarray:
+        """The same of the rows predicted neither 0 nor 1, always finite."""
+        return self.ratios * RATIO_UNIT
 
     def to_list(self) -> list[Any]:
         """Return the sums as whole numbers, the ratios last."""

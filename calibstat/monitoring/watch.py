@@ -16,6 +16,7 @@ from calibstat.monitoring.confidence_sequence import ConfidenceSequence
 from calibstat.monitoring.directions import DIRECTIONS
 from calibstat.monitoring.evidence import Run, start_probabilities
 from calibstat.monitoring.monitor_status import ALL_ROWS, MonitorStatus, Onset
+from calibstat.monitoring.other_rows_watch import OtherRowsWatch
 from calibstat.monitoring.period import RATIO_UNIT, UNIT, UNITS, PeriodSummary
 from calibstat.monitoring.period_labels import Label
 
@@ -52,6 +53,7 @@ class Watch:
         self._run: Run | None = None
         self._peak = _Peak(0, 0, 0, -math.inf)
         self._alarm_peak: _Peak | None = None  # the peak by which the latest alarm is dated
+        self._others: OtherRowsWatch | None = None  # rows predicted neither 0 nor 1, once something impossible happened
 
     @property
     def evidence(self) -> float:
@@ -74,6 +76,7 @@ class Watch:
         self._predicted.append(total.predicted * UNIT / total.rows)
         self._frequency.append(total.positives / total.rows)
         self._mean.append(self._sum / UNITS / self._gap.n)
+        self._watch_others(label, summary, segments, self._run)
         log_evidence = self._run.add(_log_ratios(summary, segments))
         self._log_evidence.append(log_evidence)
         t = len(self._log_evidence)
@@ -90,6 +93,13 @@ class Watch:
         if self.alarms and not restarts:
             self._alarm_peak = self._peak  # more periods may date it better
         return False
+
+    def _watch_others(self, label: Label, summary: PeriodSummary, segments: tuple[str, ...], run: Run) -> None:
+        """Add the period to the evidence of the rows predicted neither 0 nor 1; `run` is of all rows before it."""
+        if self._others is None and summary.total.impossible:
+            self._others = OtherRowsWatch(label, run, max(self._log_evidence, default=-math.inf), self.alarms)
+        if self._others is not None:
+            self._others.add(label, _log_ratios(summary, segments, of_others=True), self.threshold)
 
     def status(self, periods: tuple[Label, ...], summaries: list[PeriodSummary]) -> MonitorStatus:
         """Return what there is to say of this model after these periods, which are all that were added."""
@@ -122,6 +132,7 @@ class Watch:
             lows=lows,
             highs=highs,
             null_hypothesis=NULL,
+            others=None if self._others is None else self._others.status(),
         )
 
     def _onset(self, periods: tuple[Label, ...], summaries: list[PeriodSummary]) -> Onset:
@@ -158,11 +169,14 @@ class Watch:
         )
 
 
-def _log_ratios(summary: PeriodSummary, segments: tuple[str, ...]) -> np.ndarray:
-    """Return the log-likelihood ratios of all rows and of each segment, 0 where a segment has no rows."""
+def _log_ratios(summary: PeriodSummary, segments: tuple[str, ...], of_others: bool = False) -> np.ndarray:
+    """Return the log-likelihood ratios of all rows and of each segment, 0 where a segment has no rows.
+
+    With `of_others` these are of the rows predicted neither 0 nor 1, among all rows and in each segment.
+    """
+    parts = [summary.total, *(summary.segments.get(name) for name in segments)]
     nothing = np.zeros(len(DIRECTIONS))
-    parts = [summary.segments[name].log_ratios if name in summary.segments else nothing for name in segments]
-    return np.array([summary.total.log_ratios, *parts])
+    return np.array([nothing if s is None else s.log_ratios_of_others if of_others else s.log_ratios for s in parts])
 
 
 def _central(share: np.ndarray) -> tuple[int, int]:

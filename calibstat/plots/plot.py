@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from calibstat.classical.by_cluster_result import ByCluster
 from calibstat.classical.calibration_belt import CalibrationBelt
 from calibstat.classical.validation_result import Validation
+from calibstat.data.checks import as_numbers, described
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.calibration_test_results import CalibrationTestResult
@@ -173,6 +174,9 @@ def _plot_of(result: object) -> tuple[Callable[..., Axes], tuple[Any, ...]]:
             return draw_several, (entries, names)
     if entries and all(isinstance(entry, tuple(PLOTS_OF_ONE)) for entry in entries):
         return plot_beside, (entries, names)
+    if as_numbers(result).size > 1:  # outcomes or predictions, in place of what is made of them
+        found = described(result)
+        raise TypeError(f"expected a result to draw, found {found}; write calibstat.plot(calibstat.reliability(y, p))")
     *kinds, last = (kind.__name__ for kind in PLOTS)
     raise TypeError(
         f"expected a {', '.join(kinds)} or {last}, or a sequence or mapping of ConfidenceInterval, "

@@ -18,11 +18,23 @@ def held_out_predictions(
         raise ValueError("expected at least 2 rows, of which each is recalibrated by a map of others, found 1")
     out = np.empty((data.n, data.n_classes))
     for k in range(int(fold.max()) + 1):
-        fitted, kept = type(recalibrator)(**recalibrator.get_params(deep=False)), fold != k
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # no optimum: the map that was reached is judged as it is
-            own = None if weight is None else weight[kept]
-            fitted.fit(data.prob[kept], data.label[kept], own, labels=range(data.n_classes))
+        kept = fold != k
+        fitted = _fitted(data, kept, recalibrator, weight)
         if not kept.all():
             out[~kept] = fitted.predict_proba(data.prob[~kept])
     return out
+
+
+def fitted_predictions(data: Predictions, recalibrator: Recalibrator, weight: np.ndarray | None = None) -> np.ndarray:
+    """Return recalibrated probabilities, shape (n, K), by a map that was fitted to all of these rows."""
+    fitted = _fitted(data, np.ones(data.n, bool), recalibrator, weight)
+    return np.asarray(fitted.predict_proba(data.prob))
+
+
+def _fitted(data: Predictions, kept: np.ndarray, recalibrator: Recalibrator, weight: np.ndarray | None) -> Recalibrator:
+    """Return a map of the same options, fitted to the rows that are kept."""
+    fitted = type(recalibrator)(**recalibrator.get_params(deep=False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # no optimum: the map that was reached is judged as it is
+        own = None if weight is None else weight[kept]
+        return fitted.fit(data.prob[kept], data.label[kept], own, labels=range(data.n_classes))

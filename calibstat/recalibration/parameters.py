@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from calibstat.data.checks import is_among
+from calibstat.data.checks import arguments_of, is_among, unknown_argument
 from calibstat.data.retired_words import RETIRED_PARAMETERS, refuse_retired
+from calibstat.data.words.names_elsewhere import MEMBERS_OF_MAPS, member_meant
 
 BETWEEN = "__"  # a parameter and one within it, as in scikit-learn
 
@@ -16,9 +17,19 @@ BETWEEN = "__"  # a parameter and one within it, as in scikit-learn
 class Parametrised:
     """An object whose attributes are the parameters of its constructor, stored unchanged."""
 
+    _names_elsewhere: ClassVar[Mapping[str, tuple[str, ...]]] = MEMBERS_OF_MAPS
+
     def __init_subclass__(cls) -> None:
         if "__init__" in vars(cls):
             cls.__init__ = _refusing_retired(cls.__name__, vars(cls)["__init__"])  # type: ignore[method-assign]
+
+    if not TYPE_CHECKING:  # type checkers would believe that every attribute is there
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what is written for the name of a method of another package."""
+            meant = "" if name.startswith("_") else member_meant(self, name, self._names_elsewhere)
+            found = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(f"{found}{meant}", name=name, obj=self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the constructor by name.
@@ -79,11 +90,15 @@ class Parametrised:
 
 
 def _refusing_retired(name: str, make: Callable[..., None]) -> Callable[..., None]:
-    """Return a constructor that writes out what takes the place of a parameter that is gone."""
+    """Return a constructor that writes out what takes the place of a parameter that is gone, or of another package."""
+
+    known = arguments_of(make)[1:]  # without self
 
     @wraps(make)
     def made(self: object, *places: object, **given: object) -> None:
         refuse_retired(name, given, (), RETIRED_PARAMETERS)
+        if unknown := [each for each in given if each not in known]:
+            raise unknown_argument(name, unknown[0], known)
         make(self, *places, **given)
 
     return made

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.as_given import as_given
 from calibstat.data.checks import calls_within
-from calibstat.data.clipping import advice, uncertain
+from calibstat.data.clipping import NeedsClip, advice, uncertain
 from calibstat.data.labels import check_row_names
 from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.predictions import Predictions, checked_vectors
@@ -234,7 +234,7 @@ def check_possible(prob: np.ndarray, label: np.ndarray) -> None:
     impossible = prob[np.arange(label.size), label] == 0
     if impossible.any():
         row = int(np.argmax(impossible))
-        raise ValueError(
+        raise NeedsClip(
             f"expected a probability above 0 for the observed class, found 0 for class {label[row]} at row {row}; "
             f"the log loss is infinite whatever is fitted; {advice(prob)}"
         )

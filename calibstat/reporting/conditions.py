@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from calibstat.data.checks import nearest, short
+from calibstat.data.checks import short
 from calibstat.digits import settled
 from calibstat.inference.choosing.condition import Condition
+from calibstat.reporting.fields_of_any_report import INNER, USUAL, instead_of
 from calibstat.reporting.report_fields import ReportFields
 
-INNER = ("", "measures.")  # of a model: what a short name may leave out
 OTHER_END = {"low": "high", "high": "low"}
 
 
 def sentences_of(condition: Condition, report: ReportFields) -> list[str]:
     """Return a sentence for each field that meets a condition."""
     sentences = []
-    for key, value in fields_of(report, condition.field).items():
+    for key, value in fields_of(report, condition.field, condition.sign).items():
         number = next((each for each in numbers_of(key, value) if condition.is_met(each)), None)
         if number is not None:
             sentences.append(
@@ -34,7 +34,7 @@ def not_shown(condition: Condition, report: ReportFields) -> tuple[list[str], li
     """
     failed, unclear = [], []
     known = report.to_dict()
-    for key, value in fields_of(report, condition.field).items():
+    for key, value in fields_of(report, condition.field, condition.sign).items():
         name, _, end = key.rpartition(".")
         other = known.get(f"{name}.{OTHER_END[end]}") if end in OTHER_END else None
         numbers = numbers_of(key, value)
@@ -50,8 +50,8 @@ def not_shown(condition: Condition, report: ReportFields) -> tuple[list[str], li
     return failed, unclear
 
 
-def fields_of(report: ReportFields, field: str) -> dict[str, Any]:
-    """Return the fields that a name means: the key itself, or the key of every model."""
+def fields_of(report: ReportFields, field: str, sign: str = "<=") -> dict[str, Any]:
+    """Return the fields that a name means in a condition: the key itself, or the key of every model."""
     known = report.to_dict()
     if field in known:
         return {field: known[field]}
@@ -59,10 +59,10 @@ def fields_of(report: ReportFields, field: str) -> dict[str, Any]:
         wanted = {f"models.{name}.{inner}{field}" for name in report.models}
         if found := {key: value for key, value in known.items() if key in wanted}:
             return found
-    numbers = {_short_name(report, key): 0 for key, value in known.items() if isinstance(value, int | float | str)}
-    several = ", ".join(name for name in ("test.pvalue", "ece.estimate", "ece.low", "ece.high") if name in numbers)
+    there = {_short_name(report, key) for key in known}
+    several = ", ".join(name for name in USUAL if name in there)
     raise ValueError(
-        f"expected a field of the report, such as {several}, found {short(field)}{nearest(field, [*numbers])}"
+        f"expected a field of the report, such as {several}, found {short(field)}{instead_of(field, sign)}"
     )
 
 

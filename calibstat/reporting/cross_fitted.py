@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.data.checked_rows import Data, Models
-from calibstat.data.clipping import needed
+from calibstat.data.clipping import default_clip
 from calibstat.data.folds_of_rows import FEWEST_ROWS
 from calibstat.data.predictions import Predictions
 from calibstat.data.validation import n_columns
@@ -97,8 +97,7 @@ class CrossFitted(Result):
 
 def default_recalibrator(data: Predictions) -> Recalibrator:
     """Return Platt scaling of two classes, temperature scaling of more; predictions of 0 and 1 are moved a little."""
-    clip = needed(data.prob)
-    clip = None if clip is None else float(f"{settled(clip):.2g}")
+    clip = default_clip(data.prob)
     return PlattScaling(clip=clip) if data.n_classes == 2 else TemperatureScaling(clip=clip)
 
 

@@ -178,8 +178,8 @@ def _groups(title: str, audit: Audit, pictures: bool) -> Section:
     difference = "The error is the observed frequency minus the mean prediction; all bounds are valid simultaneously."
     note += quotient if audit.is_rare else difference
     shown = [_drawn(audit, "Errors of the groups", wide=True)] if pictures else []
-    sentences = [audit.answer, *audit.significant, *audit.beyond.sentences]
-    how = [line for line in str(audit).splitlines() if line.strip() not in sentences]
+    sentences = [*audit.sentences, *audit.beyond.sentences]
+    how = [line for line in str(audit).splitlines() if line.strip() not in (*sentences, *audit.on_impossible)]
     return Section(title, sentences, shown, [Table(header, rows, note)], how)
 
 

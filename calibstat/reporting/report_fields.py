@@ -110,7 +110,7 @@ class ModelReport(Result):
             sentences.append(str(self.detectable))
         sentences += [] if self.classes is None else [self.classes.test.answer]
         if self.groups is not None:
-            sentences += [self.groups.answer, *self.groups.significant, *self.groups.beyond.sentences]
+            sentences += [*self.groups.sentences, *self.groups.beyond.sentences]
         sentences += [] if self.recalibrated is None else [str(self.recalibrated)]
         return "\n".join(sentences)
 

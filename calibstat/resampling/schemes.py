@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 
 from calibstat.data.checks import check_jobs, check_whole
 from calibstat.resampling.rng import Rng
-from calibstat.resampling.streams import key_after, key_of
+from calibstat.resampling.streams import first_state, key_after, key_of
 
 
 class Stream:
@@ -37,6 +37,7 @@ class Stream:
     UNLABELLED = 15  # bootstrap of rows whose outcomes are not known
     DESIGN = 16  # which rows are labelled
     GUESSES = 17  # signs of what a judge adds to a rectified residual
+    UNCERTAIN = 18  # the key of what is drawn for rows that are predicted neither 0 nor 1, beside all rows
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,10 @@ class Draws:
     def total(self) -> int:
         """Number of resamples of which these are a part, or all."""
         return self.n if self.whole is None else self.whole
+
+    def with_own_key(self, stream: int) -> Draws:
+        """Return as many resamples for another question, which share no words with these."""
+        return replace(self, key=np.uint64(first_state(self.key, stream, 0)))
 
     def part(self, first: int, last: int, stream: int) -> Draws:
         """Return resamples first..last of one stream."""

@@ -1,5 +1,6 @@
 """What a command prints: the answer first, and a line on the data; cautions and the rest with --verbose."""
 
+import inspect
 import json
 import textwrap
 
@@ -38,11 +39,13 @@ def test_order_and_length(capsys):
 def test_a_function_is_called_only_where_its_result_is_shown(capsys):
     called = []
     answer = Answer(
-        ["One."], details=[lambda: called.append("details") or "Two."], results={"a": lambda: called.append("a") or {}}
+        ["One."],
+        details=[lambda: called.append("details") or "Two."],
+        results={"a": lambda: called.append("a") or {"b": 1}},
     )
     assert (said(capsys, answer.with_what_is_shown(False, None), False), called) == ("One.", [])
     assert (said(capsys, answer.with_what_is_shown(True, None), True), called) == ("One. Two.", ["details"])
-    assert json.loads(as_json(answer.with_what_is_shown(False, "json"))) == {"answer": "One.", "a": {}}
+    assert json.loads(as_json(answer.with_what_is_shown(False, "json"))) == {"answer": "One.", "a.b": 1}
     assert called == ["details", "a"]
 
 
@@ -89,13 +92,16 @@ def test_verbose_is_an_option_of_every_question():
         assert "--format" in shown, name
 
 
-def test_json_is_the_sentences_and_all_fields(capsys):
+def test_json_is_the_sentences_and_all_fields_but_empty_and_internal_ones(capsys):
     result = cs.calibration_test([0, 1, 1], [0.2, 0.7, 0.9], n_resamples=9, rng=1)
-    given = Answer(["One.", table("A"), "Two."], Brief("Data."), results={"omnibus": result}, failed=["ece is 1"])
+    one = {"results": {"omnibus": result}, "failed": ["ece is 1"], "next_step": "Next."}
+    given = Answer(["One.", table("A"), "Two."], Brief("Data."), **one)
     found = CliRunner().invoke(_single(given), ["--format", "json"])
     assert found.exit_code == 1
-    said = {"answer": "One. Two.", "data": "Data."}
-    assert json.loads(found.stdout) == said | {f"omnibus.{name}": each for name, each in result.to_dict().items()}
+    said = {"answer": "One. Two.", "next_step": "Next.", "data": "Data."}
+    fields = {f"omnibus.{name}": each for name, each in result.to_dict().items() if each not in (None, "", [])}
+    del fields["omnibus.null_distribution"]
+    assert json.loads(found.stdout) == said | fields
     assert "NaN" not in as_json(Answer(results={"a": {"b": float("nan")}}))
     wrong = CliRunner().invoke(_single(ANSWER), ["--format", "xml"])
     assert (wrong.exit_code, wrong.stdout) == (2, "")
@@ -106,6 +112,58 @@ def _single(answer):
     single = typer.Typer()
     single.command()(prints_answer(lambda: answer))
     return single
+
+
+def test_the_seed_is_said_in_text_and_json(csv):
+    asked = ["test", str(csv), *COLUMNS, *map(str, FAST)]
+    for options, seed in (([], 0), (["--rng", "7"], 7)):
+        for verbose in ([], ["--verbose"]):
+            assert f" Seed {seed}." in plain_text(CliRunner().invoke(app, [*asked, *options, *verbose]).stdout)
+        assert json.loads(CliRunner().invoke(app, [*asked, *options, "--format", "json"]).stdout)["seed"] == seed
+    without = ["decompose", str(csv), *COLUMNS]
+    assert "Seed" not in CliRunner().invoke(app, without).stdout
+    assert "seed" not in json.loads(CliRunner().invoke(app, [*without, "--format", "json"]).stdout)
+
+
+def test_the_seed_of_every_command_is_0_unless_given():
+    drawing = [name for name, command in COMMANDS.items() if "rng" in inspect.signature(command).parameters]
+    assert {"test", "interval", "compare", "report", "audit", "demo", "power"} <= set(drawing)
+    for name in drawing:
+        assert inspect.signature(COMMANDS[name]).parameters["rng"].default == 0, name
+
+
+STEPS = {  # options beside a file, a label and predictions
+    "test": FAST,
+    "interval": FAST,
+    "equivalence": [],
+    "compare": ["--prob", "q", "--measure", "brier"],
+    "summarize": ["--measures", "ece"],
+    "decompose": [],
+    "sharpness": [],
+    "validate": [],
+    "net-benefit": [],
+    "audit": ["--by", "name", *FAST],
+    "monitor": ["--when", "day"],
+    "recalibrate": ["--out", "new.csv"],
+    "report": [],
+}
+
+
+@pytest.mark.parametrize("command", [*STEPS, "power", "sample-size", "measures", "generators", "demo"])
+def test_json_has_the_answer_and_the_next_step_and_nothing_empty(command, rows, tmp_path, monkeypatch, quick_draws):
+    monkeypatch.chdir(tmp_path)
+    rows.assign(q=rows["p"] ** 3, name=["a", "b"] * 200, day=[1, 2] * 200).to_csv("rows.csv", index=False)
+    given = ["rows.csv", *COLUMNS, *STEPS.get(command, [])]
+    if command in ("power", "sample-size"):
+        given = ["rows.csv", "--prob", "p", "--alternative", "shift=0.5"]
+    given = given if command in STEPS or command in ("power", "sample-size") else []
+    found = CliRunner().invoke(app, [command, *map(str, given), "--format", "json"])
+    assert found.exit_code == 0, found.output
+    values = json.loads(found.stdout)
+    for said in ("answer", "next_step"):
+        assert values[said].endswith((".", ")"))
+    assert [name for name, each in values.items() if each in (None, "", []) or each == {}] == []
+    assert [name for name in values if name.endswith("null_distribution") or "deviation.rows" in name] == []
 
 
 JOINED = {

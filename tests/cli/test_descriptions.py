@@ -8,6 +8,7 @@ import pytest
 from command_line import COLUMNS, fails_with, plain_text, run
 
 import calibstat as cs
+from calibstat.inference.summarize import SECONDS
 from calibstat.output.wording import number
 
 TWO = ["--label", "y", "--prob", "raw", "--prob", "cool"]
@@ -72,7 +73,25 @@ def test_validate_without_an_event(models, tmp_path):
     assert number(found.brier) in text
     assert number(found.intervals["brier"][1]) in text
     described = json.loads(run("validate", path, *TWO, "--format", "json").stdout)
-    assert (described["cool.auc"], described["cool.missing.auc"]) == (None, "needs both outcomes")
+    assert "cool.auc" not in described
+    assert described["cool.missing.auc"] == "needs both outcomes"
+
+
+def test_a_summary_of_some_measures(models, file, monkeypatch):
+    found = cs.summarize(models["y"], {"raw": models["raw"], "cool": models["cool"]}, measures=["ece", "auc"], rng=0)
+    for asked in (["--measures", "ece,auc"], ["--measures", "auc", "--measures", "ece"]):
+        text = printed("summarize", file, *TWO, *asked)
+        assert text.startswith(f"{found.names[found.estimate[:, 0].argmin()]} has the smallest ece: ")
+        assert number(found.estimate[1, 1]) in text
+        assert "brier" not in text
+    assert "auc is 0." in printed("summarize", file, *TWO, "--measures", "auc")
+    fails_with(run("summarize", file, *TWO, "--measures", "ece,aucc"), "found 'aucc'; did you mean 'auc'?")
+    fails_with(run("summarize", file, *TWO, "--measures", "ece,ece"), "each once")
+    monkeypatch.setitem(SECONDS, "smooth_ece", (1e9, 0.0))
+    text = printed("summarize", file, *TWO)
+    assert "Left out, because it takes long: smooth_ece (about " in text
+    assert "To have smooth_ece, name it: --measures smooth_ece." in text
+    assert "summary.left_out.smooth_ece" in json.loads(run("summarize", file, *TWO, "--format", "json").stdout)
 
 
 @pytest.mark.parametrize(("p", "verdict"), [(0.2, "includes"), (1e-4, "does not include")])

@@ -11,7 +11,8 @@ from compared_samples import same
 
 import calibstat as cs
 from calibstat.cli import input_files
-from calibstat.cli.input_files import as_classes, choose, plain_spelling, read_data
+from calibstat.cli.chosen_columns import choose
+from calibstat.cli.input_files import as_classes, plain_spelling, read_data
 
 pytestmark = pytest.mark.usefixtures("quick_draws")
 

@@ -18,7 +18,7 @@ def test_measures_lists_the_registry():
     text = run("measures").stdout
     assert all(f"\n{name} " in text for name in cs.MEASURES)
     found = json.loads(run("measures", "--format", "json").stdout)
-    assert {name.partition(".")[0] for name in found} == {"answer", *cs.MEASURES}
+    assert {name.partition(".")[0] for name in found} == {"answer", "next_step", *cs.MEASURES}
     assert found["ece.bounds"] == [0, 1]
     assert found["ece.options.n_bins"] == 15
 
@@ -27,7 +27,7 @@ def test_generators_lists_the_registry():
     text = run("generators").stdout
     assert all(f"\n{name} " in text for name in GENERATORS)
     found = json.loads(run("generators", "--format", "json").stdout)
-    assert {name.partition(".")[0] for name in found} == {"answer", *GENERATORS}
+    assert {name.partition(".")[0] for name in found} == {"answer", "next_step", *GENERATORS}
     for name, generator in GENERATORS.items():
         assert found[f"{name}.title"] == inspect.getdoc(generator).partition("\n")[0]
         for method in found[f"{name}.truths"]:
@@ -64,7 +64,9 @@ def test_a_new_generator_is_listed_without_another_line(monkeypatch):
 
 
 def test_a_listing_has_a_row_for_each_section_and_entry_and_its_notes():
-    found = listing("Thing", ("Kind",), {"All": {"a": Entry("A thing.", {"b": 1}, ("k",), {"size": 2})}}, "A note.")
+    entries = {"All": {"a": Entry("A thing.", {"b": 1}, ("k",), {"size": 2})}}
+    found = listing("Thing", ("Kind",), entries, "A note.", next_step="Go on.")
+    assert found.next_step == "Go on."
     assert found.results == {"a": {"title": "A thing.", "size": 2, "options": {"b": 1}}}
     assert found.said[1] == "A note."
     assert found.said[0].row_count == 2

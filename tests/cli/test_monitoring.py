@@ -225,3 +225,36 @@ def test_several_models_of_several_classes_are_refused(each, tmp_path):
     frame.to_csv(tmp_path / "a.csv", index=False)
     asked = ["--label", "y", "--prob", "p_*", "--prob", "q_*", "--when", "day", *each]
     fails_with(run("monitor", tmp_path / "a.csv", *asked), "expected models of outcome 1, found several classes")
+
+
+# --- the exit code of an alarm ---------------------------------------------------------------------------------------
+
+
+def test_an_alarm_is_an_exit_code_if_asked_for(stream, file, tmp_path):
+    quiet = tmp_path / "quiet.csv"
+    stream[stream["day"] < "2026-01-20"].to_csv(quiet, index=False)
+    assert run("monitor", file, *STREAM).exit_code == 0
+    assert run("monitor", quiet, *STREAM, "--fail-on-alarm").exit_code == 0
+    found = run("monitor", file, *STREAM, "--fail-on-alarm", "--out", tmp_path / "out")
+    period = fed(stream).alarm_period
+    assert found.exit_code == 1
+    assert found.stderr == f"calibstat: failed, because there is an alarm in period {period}\n"
+    assert found.stdout.startswith(f"Alarm in period {period}")
+    assert (tmp_path / "out" / "monitor.csv").exists()
+    assert run("monitor", file, *STREAM, "--fail-on-alarm", "--format", "json").exit_code == 1
+
+
+def test_an_alarm_stands_but_one_after_which_the_monitor_starts_again_is_told_once(stream, file, tmp_path):
+    for options, again in (([], 1), (["--arl", 200], 0)):
+        state = tmp_path / f"state{len(options)}.json"
+        asked = [file, *STREAM, *options, "--state", state, "--fail-on-alarm"]
+        assert run("monitor", *asked).exit_code == 1
+        assert run("monitor", *asked).exit_code == again
+
+
+def test_alarms_of_models_are_named_and_a_comparison_has_none(file):
+    found = run("monitor", file, *STREAM, "--prob", "q", "--each", "--fail-on-alarm")
+    assert found.exit_code == 1
+    assert "there is an alarm for q in period 2026-01-" in found.stderr
+    wrong = run("monitor", file, *STREAM, "--prob", "q", "--fail-on-alarm")
+    fails_with(wrong, "expected --fail-on-alarm with one model, or with --each; a comparison raises no alarm")

@@ -109,6 +109,33 @@ def test_a_wrong_condition_is_an_error_and_writes_nothing(csv, tmp_path):
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("ece <= 0.02", "write ece.high (shown) or ece.estimate (by chance)"),
+        ("ece.hig <= 0.02", "did you mean 'ece.high'?"),
+        ("ece.high", "expected a field, a comparison and a number"),
+        ("title > 1", "expected a field that is a number, found title, which is none"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--fail-if", "--fail-unless"])
+def test_a_condition_is_read_before_the_file(option, condition, message, csv, monkeypatch):
+    for name in ("models_of_many", "read_models", "read_data"):
+        monkeypatch.setattr(input_files, name, pytest.fail)
+    fails_with(run("report", csv, *COLUMNS, option, condition), message)
+
+
+def test_a_measure_that_is_left_out_is_told_before_the_report_is_made(csv, monkeypatch):
+    monkeypatch.setattr(cs, "report", pytest.fail)
+    fails_with(run("report", csv, *COLUMNS, "--fail-unless", "ks.high <= 0.1"), "found ks")
+
+
+def test_per_cent_of_a_condition(csv):
+    assert run("report", csv, *COLUMNS, "--fail-unless", "ece.high <= 100 %").exit_code == 0
+    found = run("report", csv, *COLUMNS, "--fail-unless", "ece.high <= 1%")
+    assert "and ece.high <= 0.01 is not shown" in found.stderr
+
+
 def test_groups_clusters_and_recalibration(rows, tmp_path):
     path = tmp_path / "rows.csv"
     rows.assign(site=np.arange(400) % 2, person=np.arange(400) // 5).to_csv(path, index=False)

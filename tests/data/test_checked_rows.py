@@ -216,3 +216,35 @@ def test_pickles_of_results_hold_no_data():
     data = cs.Data(Y, P)
     assert b"checked_rows" in pickle.dumps(data)
     assert b"checked_rows" not in pickle.dumps(cs.calibration_test(data, **FEW))
+
+
+@pytest.mark.parametrize(
+    ("given", "about"),
+    [
+        ((Y, P), {"sample_weight": W, "cluster": CLUSTER}),
+        ((np.where(Y == 1, "yes", "no"), P), {"labels": ["no", "yes"]}),
+        ((Y, np.stack([1 - P, P], axis=1)), {"lens": cs.lenses.one_class(0)}),
+        ((LABEL, PROB), {"lens": "top_label"}),
+        ((LABEL, PROB), {"lens": "canonical", "sample_weight": W[:90]}),
+    ],
+    ids=["one event", "labels", "two classes", "three classes", "jointly"],
+)
+def test_a_part_of_the_rows_is_as_if_it_was_given_alone(given, about):
+    y, p = given
+    kept = np.arange(y.size) % 4 != 1
+    alone = {name: each[kept] if isinstance(each, np.ndarray) else each for name, each in about.items()}
+    part, expected = cs.Data(y, p, **about).part(kept), cs.Data(y[kept], p[kept], **alone)
+    assert (part.n, part.kind, part.words[-1:]) == (expected.n, expected.kind, expected.words[-1:])
+    for found, wanted in ((part, expected), (part.rows, expected.rows)):
+        np.testing.assert_array_equal(getattr(found, "cluster", None), getattr(wanted, "cluster", None))
+    measure = "skce" if about.get("lens") == "canonical" else "ks"
+    if "sample_weight" not in alone or "cluster" in alone:
+        assert cs.estimate(part, measure=measure) == cs.estimate(expected, measure=measure)
+
+
+def test_a_part_of_a_summary_is_of_distinct_predictions():
+    sample = cs.Sample.from_rows(Y, P.round(1))
+    kept = sample.value > 0.3
+    part = cs.Data(sample).part(kept)
+    assert part.view().sample.value.tolist() == sample.value[kept].tolist()
+    assert part.n == sample.count[kept].sum()

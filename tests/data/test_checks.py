@@ -44,21 +44,25 @@ def test_values_that_are_too_deep_or_too_long_to_write_are_named_by_their_type()
             cs.confidence_interval(Y, P, confidence_level=value)
 
 
-FOREIGN = {"random_state": "use rng=", "seed": "use rng=", "bins": "use n_bins=", "n_boot": "use n_resamples=",
-           "alpha": "confidence_level=", "weights": "Sample.from_rows"}  # fmt: skip
+FOREIGN = {"random_state": "rng=", "seed": "rng=", "bins": "n_bins=", "n_boot": "n_resamples=",
+           "alpha": "confidence_level=", "weights": "sample_weight="}  # fmt: skip
 
 
 @pytest.mark.parametrize("verb", ["test", "interval", "compare", "decompose", "gap"])
 @pytest.mark.parametrize("name", FOREIGN)
 def test_names_of_other_packages_say_what_to_use(verb, name):
-    with pytest.raises(ValueError, match=f"found '{name}'; .*{FOREIGN[name]}"):
+    with pytest.raises(
+        ValueError, match=f"^expected {FOREIGN[name]}.* of .*, found '{name}'$|found '{name}'; .*{FOREIGN[name]}"
+    ):
         VERBS[verb](**{name: 3})
 
 
 def test_weights_have_one_name():
     for verb in ("test", "interval", "compare"):
-        with pytest.raises(ValueError, match=r"found 'weights'; .* take sample_weight=, .*Sample\.from_rows"):
+        with pytest.raises(ValueError, match=r"^expected sample_weight= of \w+, found 'weights'$"):
             VERBS[verb](weights=np.ones(60))
+    with pytest.raises(TypeError, match=r"found 'weights'; .* take sample_weight=, .*Sample\.from_rows"):
+        cs.audit(Y, P, {"a": Y}, weights=np.ones(60))
 
 
 @pytest.mark.parametrize(

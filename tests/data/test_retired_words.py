@@ -178,7 +178,7 @@ def test_a_word_is_free_where_it_never_was():
     refuse_retired("reliability", {"level": 0.1}, ("level",))
     refuse_retired("report", {"by": "site"}, ("by",))
     assert cs.power(P, "shift=1", test="ks", level=0.1, n_datasets=5, **DRAWS).level == 0.1
-    with pytest.raises(ValueError, match="found 'level'; use confidence_level="):
+    with pytest.raises(ValueError, match="expected confidence_level= of confidence_interval, found 'level'"):
         cs.confidence_interval(Y, P, level=0.9)
 
 

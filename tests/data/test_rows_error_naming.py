@@ -96,7 +96,7 @@ def test_lazy_frames_are_told_to_be_collected():
 def test_intervals_and_bands_call_the_level_alike():
     with pytest.raises(ValueError, match=r"expected confidence_level=0\.9 for reliability, found level=0\.9"):
         cs.reliability([0, 1] * 10, P, level=0.9)
-    with pytest.raises(ValueError, match=r"found .level.; use confidence_level="):
+    with pytest.raises(ValueError, match=r"expected confidence_level= of .*, found 'level'"):
         cs.confidence_interval([0, 1] * 10, P, level=0.9)
 
 

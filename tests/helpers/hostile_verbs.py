@@ -40,10 +40,13 @@ OF_CLASSES = {
 }
 
 
+NAMES_A_ROW = ("why_infinite", "impossible.first")
+
+
 def words(ask):
     """The dictionary of an answer without what names a row, or the message of the ValueError in its place."""
     try:
-        return {key: value for key, value in ask().to_dict().items() if key != "why_infinite"}
+        return {key: value for key, value in ask().to_dict().items() if key not in NAMES_A_ROW}
     except ValueError as error:
         return {"error": str(error)}
 

@@ -6,6 +6,7 @@ from lucky_rows import lucky_rows
 from sklearn.metrics import roc_auc_score
 
 import calibstat as cs
+from calibstat.inference.summarize import SECONDS, foretold
 
 SETTINGS = {"n_resamples": 99, "rng": 3}
 
@@ -67,7 +68,8 @@ def test_an_infinite_loss_is_said():
     assert "nan" not in str(found)
     assert "log_loss, which" not in str(found)
     row = np.flatnonzero(certain[np.arange(y.size), y] == 0)[0]
-    assert found.warnings[0] == f"certain: log_loss is infinite: the observed outcome at row {row} had probability 0."
+    said = f"{(certain[np.arange(y.size), y] == 0).sum()} rows were predicted to be impossible and happened"
+    assert found.warnings[0] == f"certain: log_loss is infinite: {said} (the first is row {row})."
     moved = cs.summarize(y, {"certain": certain, "raw": p["raw"]}, clip=0.01, **SETTINGS)
     observed = np.clip(certain[np.arange(y.size), y], 0.01, 0.99)
     assert moved.estimate[0, column] == pytest.approx(-np.log(observed).mean())
@@ -185,3 +187,78 @@ def test_what_is_said_of_absent_clusters_holds_for_scores_too():
     found, plain = (cs.summarize(y, models, cluster=each, **SETTINGS) for each in (hidden, cluster))
     assert "ece falls" in " ".join(found.warnings)
     assert found.warnings != plain.warnings
+
+
+# --- measures that are asked for by name -----------------------------------------------------------------------------
+
+
+def rows_of_two():
+    y, p = cs.generators.temperature(1.5).sample(200, rng=1)
+    return y, {"a": p, "b": np.sqrt(p)}
+
+
+@pytest.mark.parametrize("kinds", [(), ("sample_weight",)])
+def test_named_measures_are_columns_of_the_whole_table(kinds):
+    y, models = rows_of_two()
+    about = {name: np.arange(200) % 3 + 1.0 for name in kinds}
+    whole = cs.summarize(y, models, **about, **FEW)
+    for asked in ("ece", ["brier", "accuracy"], ["auc"], ["auc", "smooth_ece"], [*whole.measures]):
+        found = cs.summarize(y, models, measures=asked, **about, **FEW)
+        names = [asked] if isinstance(asked, str) else asked
+        assert found.measures == tuple(name for name in whole.measures if name in names)
+        at = [whole.measures.index(name) for name in found.measures]
+        for part in ("estimate", "low", "high"):
+            np.testing.assert_array_equal(getattr(found, part), getattr(whole, part)[:, at])
+        assert found.subjects == tuple(whole.subjects[k] for k in at)
+        assert found.left_out == {}
+
+
+@pytest.mark.parametrize(
+    ("measures", "message"),
+    [
+        (["ecee"], "did you mean 'ece'"),
+        ([], "expected one measure or more"),
+        (["ece", "ece"], "each once"),
+        (["ks"], "expected a measure of a summary"),
+        ([3], "expected a measure of a summary"),
+    ],
+)
+def test_wrong_measures_are_refused(measures, message):
+    y, models = rows_of_two()
+    with pytest.raises(ValueError, match=message):
+        cs.summarize(y, models, measures=measures, **FEW)
+
+
+def test_a_measure_that_takes_no_weights_is_refused_where_it_is_named():
+    y, models = rows_of_two()
+    with pytest.raises(ValueError, match="expected measures that take weights, found adaptive_calibration_error"):
+        cs.summarize(y, models, measures=["adaptive_calibration_error"], sample_weight=np.ones(200), **FEW)
+
+
+def test_what_would_take_long_is_left_out_by_name_unless_it_is_asked_for(monkeypatch):
+    y, models = rows_of_two()
+    whole = cs.summarize(y, models, **FEW)
+    assert whole.left_out == {}
+    assert "Left out" not in str(whole)
+    monkeypatch.setitem(SECONDS, "smooth_ece", (1e9, 0.0))
+    found = cs.summarize(y, models, **FEW)
+    assert found.measures == tuple(name for name in whole.measures if name != "smooth_ece")
+    seconds = 1e9 * 2 * 200 / 1e6 * 19 / 999
+    assert found.left_out == pytest.approx({"smooth_ece": seconds})
+    assert (
+        "Left out, because it takes long: smooth_ece (about 2.1 h on one core). To have smooth_ece, name it: "
+        "measures='smooth_ece'." in str(found)
+    )
+    assert cs.summarize(y, models, measures=["smooth_ece"], **FEW).measures == ("smooth_ece",)
+
+
+def test_time_grows_with_rows_models_resamples_and_of_joint_measures_with_classes():
+    label, prob = cs.generators.dirichlet((1, 1, 1)).sample(30, rng=1)
+    one = cs.Predictions.from_rows(label, prob)
+    names = ("ece", "adaptive_calibration_error")
+    some = foretold({"a": one}, names, 10**12)
+    assert [*some] == ["adaptive_calibration_error"]
+    of = "adaptive_calibration_error"
+    assert foretold({"a": one, "b": one}, names, 10**12)[of] == pytest.approx(2 * some[of])
+    assert foretold({"a": one}, names, 2 * 10**12)[of] == pytest.approx(2 * some[of])
+    assert some[of] == pytest.approx(1.6 * (30 / 1e4) ** 0.55 * 90 / 1e6 * 10**12 / 999)

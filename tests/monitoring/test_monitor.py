@@ -239,7 +239,7 @@ def test_outcomes_are_named(monitor, predicted, about):
 @pytest.mark.parametrize(("monitor", "predicted"), FED)
 def test_unknown_arguments_are_refused(monitor, predicted):
     fed = monitor()
-    with pytest.raises(TypeError, match=r"expected arguments of update .*, found 'segments'; did you mean 'segment'"):
+    with pytest.raises(TypeError, match=r"expected an argument of update, found 'segments'; did you mean 'segment'"):
         fed.update([0, 1], **predicted, segments=["a", "b"])
     with pytest.raises(TypeError, match=r"expected arguments of summarize .*, found 'x'"):
         fed.summarize([0, 1], **predicted, x=1)

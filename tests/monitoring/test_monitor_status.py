@@ -53,7 +53,8 @@ def test_impossible_outcomes_in_words():
     monitor.update([1], [0.0])
     text = str(monitor.status())
     assert text.startswith("Alarm in period 1 of 1.\nLikely start: period 1: outcomes of probability 0 were observed.")
-    assert "1 outcome was observed that had probability 0." in text
+    assert "\n1 row was predicted to be impossible and happened (in period 1); without rows predicted 0 or 1 " in text
+    assert "there is no alarm (evidence 1, p = 1).\n" in text
     assert "Evidence ∞; alarm threshold 20. Anytime-valid p-value: 0." in text
 
 

@@ -97,7 +97,7 @@ def test_a_test_that_never_has_a_result_is_told(name):
         ("coxx", {}, "expected a test: a measure, one of"),
         (3, {}, "expected a test"),
         ("cox", {"clip": 0.1}, "expected options of a measure alone"),
-        ("ece", {"bins": 5}, "use n_bins="),
+        ("ece", {"bins": 5}, "expected n_bins= of"),
     ],
 )
 def test_wrong_tests_are_told(test, options, match):

@@ -12,7 +12,8 @@ from collections import Counter
 import jsonschema
 import pytest
 from project_folder import PROJECT
-from result_schemas import misfits
+from quick_report import quick
+from result_schemas import misfits, validator
 from typer.testing import CliRunner
 
 import calibstat as cs
@@ -163,4 +164,16 @@ def test_json_of_commands_fits_the_schema(tmp_path):
     values = json.loads(done.output)
     inside = {key.removeprefix("ks."): value for key, value in values.items() if key.startswith("ks.")}
     assert misfits(cs.confidence_interval([0, 1], [0.2, 0.7], measure="ks").__class__, inside) == []
-    assert len(inside) == len(values) - 2  # beside the answer in words and what the rows are
+    said = {key: value for key, value in values.items() if not key.startswith("ks.")}
+    assert [*said] == ["answer", "next_step", "data", "seed"]
+    assert validator("Said").is_valid(said)
+    assert not validator("Said").is_valid({"answer": "One."})
+
+
+def test_json_of_a_report_fits_the_schema(tmp_path):
+    with quick():
+        page = cs.report([0, 1, 1, 0] * 20, [0.2, 0.7, 0.9, 0.6] * 20, rng=1)
+    values = json.loads(page.save(tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert misfits(type(page), values) == []
+    assert misfits(type(page), page.to_dict()) == []
+    assert misfits(type(page), {**values, "another": 1}) != []

@@ -1,6 +1,7 @@
 """The choice of a map: scores of held-out rows by plain loops, the standard error, and what is refused."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from calibstat.recalibration import (
     TemperatureScaling,
     Unchanged,
     choose,
+    choose_map,
 )
 from calibstat.recalibration.choose_map import _error
 from calibstat.resampling import folds, key_of
@@ -154,12 +156,13 @@ def test_maps_that_refuse_rows_are_left_out_with_the_reason():
     p = np.where(P < 0.1, 0, P)
     found = choose(np.where(p == 0, 0, Y), p, maps=FEW, rng=1)
     assert list(found.left_out) == ["PlattScaling()"]
-    assert "takes their logarithms" in found.left_out["PlattScaling()"]
-    assert "Left out: PlattScaling(): expected probabilities above 0" in str(found)
+    why = "needs probabilities between 0 and 1; to try it, give it clip=4.8e-07"
+    assert found.left_out == {"PlattScaling()": why}
+    assert str(found).endswith(f"\nLeft out: PlattScaling(): {why}.")
     clipped = choose(np.where(p == 0, 0, Y), p, clip=0.01, rng=1, repeats=2, cv=2)
     assert clipped.left_out == {}
     assert "PlattScaling(clip=0.01)" in clipped.names
-    with pytest.raises(ValueError, match="expected a map that takes these rows, found none: expected probabilities"):
+    with pytest.raises(ValueError, match="expected a map that takes these rows, found none: needs probabilities"):
         choose(np.where(p == 0, 0, Y), p, maps=[PlattScaling()], rng=1)
 
 
@@ -190,6 +193,8 @@ def test_what_is_printed_and_tabulated():
         ({"cv": 300}, "at least 2 rows in each of 300 folds, found 400 rows"),
         ({"repeats": 1}, "expected repeats"),
         ({"score": "ece"}, "a score"),
+        ({"clip": 0.5}, "expected clip None or a number"),
+        ({"clip": "auto"}, "expected clip None or a number"),
         ({"maps": []}, "expected maps, a sequence of recalibrators, found"),
         ({"maps": [PlattScaling]}, "expected maps, a sequence of recalibrators, found"),
         ({"maps": [PlattScaling(), PlattScaling()]}, "expected different maps"),
@@ -203,6 +208,104 @@ def test_wrong_arguments_are_refused(options, message):
 def test_swapped_arguments_raise():
     with pytest.raises(ValueError, match="swapped"):
         choose(P, Y)
+
+
+def votes(n=400, trees=10, rng=1):
+    """Outcomes and shares of trees as of a forest: multiples of 1/10, of which some are 0 and 1 and wrong."""
+    random = np.random.default_rng(rng)
+    true = random.beta(0.6, 0.6, n)
+    return (random.random(n) < true).astype(int), random.binomial(trees, true) / trees
+
+
+def test_all_maps_are_tried_on_a_forest_and_none_that_writes_0_or_1_is_chosen():
+    y, p = votes()
+    found = choose(y, p, rng=1)
+    assert found.left_out == {}
+    by_default = {name for name, kind in RECALIBRATORS.items() if kind.tried_from == 2}
+    assert {name.partition("(")[0] for name in found.names} == by_default
+    assert (found.clip, found.moved) == (0.05, int(((p == 0) | (p == 1)).sum()))
+    by_name = dict(zip(found.names, found.writes_certain, strict=True))
+    assert by_name["Unchanged()"]
+    assert not by_name["PlattScaling(clip=0.05)"]
+    assert not by_name[repr(found.recalibrator)]
+    fitted = found.recalibrator.fit(p, y).predict_proba(p)
+    assert ((fitted > 0) & (fitted < 1)).all()
+    text = str(found)
+    assert " maps that write neither 0 nor 1, 0.1" in text
+    assert f"\nFor maps that need probabilities between 0 and 1, {found.moved} rows were moved, by at most 0.05" in text
+    assert "\n1 map writes probabilities of exactly 0 or 1 and was not chosen: Unchanged() (+0.0" in text
+    assert "Left out" not in text
+
+
+def test_whether_a_map_writes_0_or_1_by_plain_loops():
+    y, p = votes()
+    found = choose(y, p, rng=1)
+    for name, writes in zip(found.names, found.writes_certain, strict=True):
+        kind = RECALIBRATORS[name.partition("(")[0]]
+        make = lambda: kind(clip=0.05) if "clip" in kind().get_params() else kind()  # noqa: B023, E731
+        made = [make().fit(p, y).predict_proba(p)]
+        for r in range(3):
+            fold = folds(key_of(1), y.size, 5, r)
+            made += [make().fit(p[fold != k], y[fold != k]).predict_proba(p[fold == k]) for k in range(5)]
+        assert writes == bool(np.isin(np.concatenate(made), (0, 1)).any())
+
+
+def test_the_planted_fault_a_map_that_writes_0_is_chosen_if_it_is_not_kept_from_it(monkeypatch):
+    y, p = votes()
+    y = np.where(p == 0, 0, np.where(p == 1, 1, y))  # certain predictions are always right
+    assert not np.isin(choose(y, p, rng=1).recalibrator.fit(p, y).predict_proba(p), (0, 1)).any()
+    monkeypatch.setattr(choose_map, "has_certain", lambda prob: False)
+    assert np.isin(choose(y, p, clip=0.05, rng=1).recalibrator.fit(p, y).predict_proba(p), (0, 1)).any()
+
+
+def test_a_map_that_writes_0_is_chosen_if_it_is_asked_for():
+    y, p = votes()
+    found = choose(np.where(p == 0, 0, y), p, maps=[IsotonicRegression()], rng=1)
+    assert repr(found.recalibrator) == "IsotonicRegression()"
+    assert found.maps_given
+    assert found.writes_certain == (True,)
+    assert (found.clip, found.moved) == (None, 0)
+    assert "not chosen" not in str(found)
+
+
+def test_a_clip_of_ones_own_is_counted():
+    y, p = votes()
+    found = choose(y, p, clip=0.15, rng=1, cv=2, repeats=2)
+    assert found.moved == int(((p < 0.15) | (p > 0.85)).sum())
+    assert "(clip=0.15)" in str(found)
+    inside = choose(Y, np.clip(P, 0.2, 0.8), clip=0.1, rng=1, cv=2, repeats=2)
+    assert (inside.clip, inside.moved) == (None, 0)
+
+
+def test_forests_of_several_classes():
+    random = np.random.default_rng(2)
+    true = random.dirichlet((0.4, 0.4, 0.4), 300)
+    p = np.array([random.multinomial(10, each) for each in true]) / 10
+    y = np.array([random.choice(3, p=each) for each in true])
+    found = choose(y, p, rng=1, cv=2, repeats=2)
+    assert found.left_out == {}
+    assert found.moved == int(((p == 0) | (p == 1)).any(axis=1).sum())
+    assert not found.writes_certain[found.names.index(repr(found.recalibrator))]
+
+
+@pytest.mark.parametrize("y", [[0, 1, 0, 1], [0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 1, 0]])
+def test_all_rows_at_0_and_1_and_no_event(y):
+    found = choose(y, np.array([0.0, 1.0, 0.0, 1.0]), rng=1, cv=2, repeats=2)
+    assert found.clip == 0.1  # 1 / (2 n + 2)
+    assert found.moved == 4
+    assert json.dumps(found.to_dict())
+    assert "rows were moved, by at most 0.1 (clip=0.1)" in str(found)
+
+
+def test_words_if_every_map_writes_0_or_1_and_of_one_map():
+    found = choose(Y, P, maps=FEW[:2], rng=1)
+    every = replace(found, writes_certain=(True, True), maps_given=False)
+    assert str(every).endswith("\nEvery map writes probabilities of exactly 0 or 1.")
+    one = replace(found, writes_certain=(False, True), maps_given=False, clip=0.005, moved=1)
+    assert "1 row was moved, by at most 0.005 (clip=0.005)." in str(one)
+    assert "\n1 map writes probabilities of exactly 0 or 1 and was not chosen: Unchanged() (+0." in str(one)
+    assert "Then comes Unchanged() (+0.0" in str(found)
+    assert "It does not do as well (to within 1.96 standard errors)." in str(found)
 
 
 def test_a_map_of_many_classes_is_tried_if_it_is_asked_for():

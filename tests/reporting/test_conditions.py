@@ -94,3 +94,13 @@ def test_a_number_without_another_end_fails(one):
 def test_of_several_models_each_is_asked(two):
     failed, unclear = not_shown(Condition.read("ece.high <= 0"), two)
     assert len(failed) + len(unclear) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("ece.high < 2%", 0.02), ("ece.high < 2.5 %", 0.025), ("o > -.5%", -0.005), ("x<100.%", 1)]
+)
+def test_per_cent_is_a_share(text, number):
+    assert Condition.read(text).number == number
+    for wrong in ("ece.high < %", "ece.high < 2%%", "ece.high < 2e1%", "ece.high < inf%"):
+        with pytest.raises(ValueError, match="expected a field, a comparison and a number"):
+            Condition.read(wrong)

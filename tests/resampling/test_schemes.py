@@ -51,4 +51,14 @@ def test_stages_keep_their_numbers():
         "UNLABELLED": 15,
         "DESIGN": 16,
         "GUESSES": 17,
+        "UNCERTAIN": 18,
     }
+
+
+def test_another_question_has_a_key_of_its_own():
+    whole = Draws.of(5, 99, 2)
+    own = whole.with_own_key(Stream.UNCERTAIN)
+    assert (own.total, own.n, own.n_jobs) == (99, 99, 2)
+    assert own == whole.with_own_key(Stream.UNCERTAIN)
+    words = {first_state(whole.key, stream, r) for stream in range(1, 19) for r in range(99)}
+    assert words.isdisjoint(first_state(own.key, stream, r) for stream in range(1, 19) for r in range(99))

@@ -32,7 +32,7 @@ def test_columns_and_rows(question):
     [
         ("power", {"measures": ["nothing"]}, "expected a measure"),
         ("power", {"measures": "ece"}, "found the string"),
-        ("power", {"measures": {"a": ("ece", {"bins": 3})}}, "expected options of measure"),
+        ("power", {"measures": {"a": ("ece", {"bins": 3})}}, "expected n_bins= of measure"),
         ("power", {"methods": ["rows"]}, "expected a method of question 'power', one of 'labels', 'both'"),
         ("power", {"replicates": 0}, "at least 1 replicate"),
         ("power", {"n": []}, "at least one n, found none"),
@@ -62,7 +62,7 @@ def test_columns_and_rows(question):
         ("bias", {"same_rows": False}, "expected same_rows only of question ranking; found it of 'bias'"),
         ("coverage", {"target": "ks"}, "expected target only of question bias, consistency, ranking; found it of 'cov"),
         ("bias", {"target": "nothing"}, "expected a measure"),
-        ("bias", {"target": ("ece", {"bins": 3})}, "expected options of measure"),
+        ("bias", {"target": ("ece", {"bins": 3})}, "expected n_bins= of measure"),
         ("bias", {"target": 3}, "expected a measure"),
         *((question, {"generators": FAMILIES}, "one model each for question") for question in ("power", "coverage")),
     ],

@@ -1,4 +1,4 @@
-"""The files that a path names: one file, all tables in a folder, or all files that match a pattern."""
+"""The files that a place names: one file, all tables in a folder, all that match a pattern, or several."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from calibstat.cli.formats.text_files import CSV_FILES, JSON_FILES, PIECE, kind_of, opened
+from calibstat.cli.large.several_files import SeveralFiles
 from calibstat.data.checks import cut, quoted
 from calibstat.digits import settled
 
@@ -28,6 +29,8 @@ def parts_of(place: Path) -> list[Path]:
     Files in a folder whose names begin with a dot or an underscore are left out, as those that engines write beside
     tables.
     """
+    if isinstance(place, SeveralFiles):
+        return _of_one_kind(_different([part for each in place.places for part in parts_of(each)]), "in all")
     if place.is_dir():
         found = [each for each in place.rglob("*") if each.is_file() and not _is_hidden(each.relative_to(place))]
         parts = [each for each in sorted(found) if kind_of(each) in TABLES]
@@ -39,9 +42,24 @@ def parts_of(place: Path) -> list[Path]:
         return [place]
     if not parts:
         raise ValueError(f"expected a file of {', '.join(TABLES)} {where}, found none")
+    return _of_one_kind(parts, where)
+
+
+def _of_one_kind(parts: list[Path], where: str) -> list[Path]:
+    """Return files; raise if they are not of one kind."""
     kinds = sorted({kind_of(each) for each in parts})
     if len(kinds) > 1:
         raise ValueError(f"expected files of one kind {where}, found {quoted(kinds)}; a pattern chooses among them")
+    return parts
+
+
+def _different(parts: list[Path]) -> list[Path]:
+    """Return files; raise if one is there twice, as it is of a file beside its folder."""
+    seen = set[Path]()
+    for each in parts:
+        if (whole := each.resolve()) in seen:
+            raise ValueError(f"expected different files, found {str(each)!r} twice")
+        seen.add(whole)
     return parts
 
 

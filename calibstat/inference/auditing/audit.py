@@ -16,10 +16,12 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.auditing.counted_groups import CountedGroups
 from calibstat.inference.auditing.group_statistic import STRATA, GroupRoots, Strata
+from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
 from calibstat.inference.auditing.other_rows import against_other_rows
 from calibstat.inference.designs.question_of_rows import Reason, question
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.p_values import p_value, step_down
+from calibstat.inference.problems.certain_rows import CertainRows
 from calibstat.resampling import Draws, Labels, Stream, canonical_order, draw, packed
 from calibstat.resampling.rng import Rng
 from calibstat.resampling.sources import AtomSums, GroupSums
@@ -129,6 +131,7 @@ def audit(
         shape=shape,
         confidence_level=confidence_level,
         draws=draws,
+        first_impossible=CertainRows.of(view).first,
     )
 
 
@@ -140,6 +143,7 @@ def audit_of(
     shape: bool,
     confidence_level: float,
     draws: Draws,
+    first_impossible: int | None = None,
 ) -> Audit:
     """Return the audit of counted rows, of which the labels are drawn from the source for their strata."""
     p, number, made = rows_of.prediction, rows_of.number, rows_of.groups
@@ -167,7 +171,7 @@ def audit_of(
         high=read_only(1 - smallest_mean(rows - ones, rows, tail) - predicted),
         root=read_only(roots[:, 0]),
         slope=read_only(roots[:, 1]) if shape else None,
-        pvalue=read_only(np.array([p_value(*each, "greater") for each in zip(largest, null.T, strict=True)])),
+        pvalue=read_only(_of_each_group(largest, null)),
         pvalue_adjusted=read_only(step_down(largest, null)),
         beyond=against_other_rows(
             rows_of.shared[first],
@@ -184,4 +188,37 @@ def audit_of(
         n=int(number.sum()),
         n_resamples=draws.n,
         confidence_level=float(confidence_level),
+        impossible=_impossible(statistic, positives, null, made.names, first_impossible, 1 - confidence_level),
+    )
+
+
+def _of_each_group(largest: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Return the p-value of each group by itself, from its draws."""
+    return np.array([p_value(*each, "greater") for each in zip(largest, null.T, strict=True)])
+
+
+def _impossible(
+    statistic: GroupRoots,
+    positives: np.ndarray,
+    null: np.ndarray,
+    names: tuple[str, ...],
+    first: int | None,
+    level: float,
+) -> ImpossibleInGroups | None:
+    """Return what is to be said of rows that were predicted to be impossible and happened.
+
+    Draws never have such a row, so that they are those of the rows predicted neither 0 nor 1 too.
+    """
+    number = statistic.impossible(positives)
+    if not number.any():
+        return None
+    largest = np.abs(statistic.of_uncertain(positives[None])[0]).max(axis=-1)
+    return ImpossibleInGroups(
+        names=names,
+        number=read_only(number),
+        first=first,
+        total_certain=int(statistic.rows[0, [0, -1]].sum()),
+        pvalue=read_only(_of_each_group(largest, null)),
+        pvalue_adjusted=read_only(step_down(largest, null)),
+        level=round(level, 15),
     )

@@ -11,6 +11,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first, without_rounding
 from calibstat.inference.auditing.beyond_results import MOST_PRINTED, Beyond
+from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
 from calibstat.inference.auditing.shares_in_words import between, least, percent, points, rows_in_words
 from calibstat.inference.deviation import SLOPE
 from calibstat.output.wording import level_text
@@ -63,6 +64,9 @@ class Audit(Result):
         Rows, and draws.
     confidence_level : float
         Of all intervals at once; groups are significant if their adjusted p-value is at most one minus it.
+    impossible : ImpossibleInGroups or None
+        Rows that were predicted to be impossible and happened, and which groups are significant without rows predicted
+        0 or 1; None if there are none.
     """
 
     names: tuple[str, ...]
@@ -83,6 +87,7 @@ class Audit(Result):
     n: int
     n_resamples: int
     confidence_level: float
+    impossible: ImpossibleInGroups | None = None
 
     @property
     def ratio(self) -> np.ndarray:
@@ -156,8 +161,9 @@ class Audit(Result):
         claims = []
         is_significant = self.pvalue_adjusted[g] <= self.level
         by_slope = self.slope is not None and abs(self.slope[g]) > abs(self.root[g])
-        if np.isinf(self.root[g]):
-            claims.append("an observed outcome had probability 0")
+        impossible = 0 if self.impossible is None else self.impossible.number[g]
+        if impossible:
+            claims.append(f"{rows_in_words(impossible)} predicted to be impossible happened")
         if self.low[g] > 0:
             claims.append(f"at least {least(self.low[g])} too low")
         elif self.high[g] < 0:
@@ -165,7 +171,9 @@ class Audit(Result):
         else:
             between = f"between {points(self.low[g], -1)} and {points(self.high[g], 1)} points"
             least_assumed = (
-                " by an interval that assumes less than the p-value" if is_significant and not by_slope else ""
+                " by an interval that assumes less than the p-value"
+                if is_significant and not by_slope and not impossible
+                else ""
             )
             claims.append(f"mean error {between}{least_assumed}")
         if is_significant and self.slope is not None and by_slope:
@@ -191,6 +199,22 @@ class Audit(Result):
         return [f"{self.sentence(g)}." for g in self.found[:MOST_PRINTED]]
 
     @property
+    def sentences(self) -> list[str]:
+        """The sentences of a report: the answer, one for each significant group, and one if any row was impossible.
+
+        How many rows were impossible a report says once, of its test.
+        """
+        if self.impossible is None:
+            return [self.answer, *self.significant]
+        others = self.impossible.others
+        return [self.answer, *self.significant, f"{others[0].upper()}{others[1:]}."]
+
+    @property
+    def on_impossible(self) -> list[str]:
+        """The sentence on rows that were predicted to be impossible and happened, if there are any."""
+        return [] if self.impossible is None else [str(self.impossible)]
+
+    @property
     def groups(self) -> str:
         """The answer, the significant groups beside all rows, and those that deviate beyond the total."""
         return self.groups_and("to_frame() has all")
@@ -201,6 +225,7 @@ class Audit(Result):
         lines = [self.answer, *(f"  {sentence}" for sentence in self.significant)]
         if found.size > MOST_PRINTED:
             lines.append(f"  and {found.size - MOST_PRINTED:,} more: {where}.")
+        lines += self.on_impossible
         if 0 not in found[:MOST_PRINTED]:
             lines.append(f"For comparison, {self.sentence(0)}.")
         return "\n".join([*lines, *self.beyond.lines(where)])

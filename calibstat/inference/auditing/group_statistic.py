@@ -102,13 +102,21 @@ class GroupRoots:
 
         A label that a prediction of 0 or 1 forbids makes the first one of its groups infinite.
         """
-        residual = positives - self.expected
-        component = np.einsum("bgs,gks->bgk", residual, self.weight)
-        roots = interpolated(component.reshape(len(positives), -1), self.score, self.root).reshape(component.shape)
+        roots = self.of_uncertain(positives)
         too_many, too_few = positives[..., 0] > 0, positives[..., -1] < self.rows[:, -1]
+        residual = positives - self.expected
         forbidden = np.where(too_many & too_few, np.sign(residual.sum(axis=-1)) + 0.5, 1.0 * too_many - too_few)
         roots[..., 0] = np.where(too_many | too_few, np.copysign(np.inf, forbidden), roots[..., 0])
         return roots
+
+    def of_uncertain(self, positives: np.ndarray) -> np.ndarray:
+        """Return the same of the rows that are predicted neither 0 nor 1, all finite."""
+        component = np.einsum("bgs,gks->bgk", positives - self.expected, self.weight)
+        return interpolated(component.reshape(len(positives), -1), self.score, self.root).reshape(component.shape)
+
+    def impossible(self, positives: np.ndarray) -> np.ndarray:
+        """Return how many outcomes of probability 0 each group has, of rows with outcome 1, (G, S)."""
+        return np.asarray(positives[:, 0] + self.rows[:, -1] - positives[:, -1]).astype(np.int64)
 
 
 def _of_group(

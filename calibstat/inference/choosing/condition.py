@@ -22,6 +22,7 @@ COMPARISONS = {
 SIGN = re.compile("|".join(COMPARISONS))
 # `float` also takes nan, 1_0 and the digits of other scripts
 NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)", re.IGNORECASE)
+PER_CENT = re.compile(r"([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+))\s*%")
 LONGEST = 1000  # characters of a condition
 
 
@@ -46,10 +47,12 @@ class Condition(InWords):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read a condition; nothing of it is ever run as code."""
+        """Read a condition, a limit such as 2 % as 0.02; nothing of it is ever run as code."""
         signs = [*SIGN.finditer(text[:LONGEST])]
         if len(text) <= LONGEST and signs:
             field, sign, number = text[: signs[-1].start()].strip(), signs[-1][0], text[signs[-1].end() :].strip()
+            if share := PER_CENT.fullmatch(number):
+                number = f"{share[1]}e-2"
             if field and field[-1] not in "<>=!" and NUMBER.fullmatch(number):
                 limit = float(number)
                 if math.isfinite(limit) or "inf" in number.lower():

@@ -84,6 +84,15 @@ class Design(ABC):
     def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         """Return the test of calibration by a measure."""
 
+    def beside_impossible_rows(
+        self, result: CalibrationTestResult, measure: Measure, method: str, how: HowToTest, draws: Draws
+    ) -> CalibrationTestResult:
+        """Return a test of these rows with what is to be said of rows that were predicted to be impossible.
+
+        Nothing, unless the test is given the predictions, so that rows can be chosen by them.
+        """
+        return result
+
     @abstractmethod
     def interval(self, measure: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         """Return the interval of a measure."""

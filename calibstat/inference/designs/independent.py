@@ -21,6 +21,7 @@ from calibstat.inference.designs.design import Design, HowToTest
 from calibstat.inference.designs.sections import Sections
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
+from calibstat.inference.impossible_rows import impossible_rows
 from calibstat.inference.p_values import holm
 from calibstat.inference.problems.pose import SCHEMES, NullModel, null_model, problem_of
 from calibstat.inference.problems.problem import Posed, Problem
@@ -30,7 +31,7 @@ from calibstat.inference.size_of_error import FEW_ROWS, SizeOfError
 from calibstat.inference.smaller_than_chance import NOTE
 from calibstat.measures.binned import ECE
 from calibstat.measures.cumulative import KS
-from calibstat.measures.kinds.base import Measure, written_options
+from calibstat.measures.kinds.base import Measure, MulticlassMeasure, written_options
 from calibstat.resampling import Draws, Stream
 from calibstat.resampling.binary_cells import MANY_PREDICTIONS, with_few_predictions
 from calibstat.resampling.sources import CellSums
@@ -96,6 +97,25 @@ class Independent(Design):
         del resampler  # it may hold the cell of each row
         told = OneTest(problem, model, self.described(int(posed.n)), how.stop_after)
         return told.result(posed, statistic, values, draws)
+
+    def beside_impossible_rows(
+        self, result: CalibrationTestResult, measure: Measure, method: str, how: HowToTest, draws: Draws
+    ) -> CalibrationTestResult:
+        view = self.data.view(jointly=isinstance(measure, MulticlassMeasure))
+        if self.data.design is not None or not view.impossible():  # what else a class from outside holds has no part
+            return result
+        apart = draws.with_own_key(Stream.UNCERTAIN)
+        rows = impossible_rows(
+            self.data,
+            view,
+            lambda others: type(self)(others).test(measure, method, how, apart).pvalue,
+            result.resample != "labels",
+        )
+        if rows is None:
+            return result
+        # a deviation is of the rows predicted neither 0 nor 1, and drove the test if these reject
+        drove = result.deviation if rows.pvalue is not None and rows.pvalue <= CLAIM_LEVEL else None
+        return replace(result, impossible=rows, deviation=drove)
 
     def interval(self, measure: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         problem = problem_of(self.data, measure)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -15,8 +15,9 @@ from calibstat.data.checked_rows import AboutRows, Data, Models, OneModel, Outco
 from calibstat.data.checks import UnknownOption, arguments_of, short, unknown_argument
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted, named_models
-from calibstat.data.predictions import Predictions
+from calibstat.data.predictions import NAMED, Predictions
 from calibstat.data.retired_words import RETIRED, refuse_retired
+from calibstat.data.words.names_elsewhere import ROWS, arguments_meant
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -116,7 +117,9 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: Mapping[str
         if RETIRED.keys() & arguments.keys():
             refuse_retired(ask.__name__, arguments, names)
         if len(places) > by_place:
-            raise _too_many_places(asked, by_place + 2, places[by_place])
+            raise _too_many_places(asked, by_place + 2, (y_true, y_prob, *places))
+        if y_prob is None and arguments:
+            _refuse_other_names(ask.__name__, arguments, names)
         about = {word: arguments.pop(word) for word in ROW_WORDS.intersection(arguments)}
         rows = rows_of(cast(Asked, asked), y_true, y_prob, arguments.get("lens"), about)
         if unknown := [name for name in arguments if name not in names and not takes_options]:
@@ -137,12 +140,27 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: Mapping[str
     return asked
 
 
-def _too_many_places(function: Callable[..., object], most: int, found: object) -> TypeError:
-    names = arguments_of(function)
-    return TypeError(
-        f"expected arguments of {function.__name__} by name beside {', '.join(names[:most])}: "
-        f"{', '.join(names[most:])}; found {short(found)} without a name"
-    )
+def _refuse_other_names(function: str, arguments: Mapping[str, object], own: Sequence[str]) -> None:
+    """Raise if the predictions were given by the name that another package has for them."""
+    for name in arguments:
+        if name not in own and (meant := arguments_meant(name, ["y_prob"], ROWS)):
+            raise TypeError(f"expected {meant[0]} of {function}, found {name!r}")
+
+
+def _too_many_places(function: Callable[..., object], most: int, given: Sequence[Any]) -> TypeError:
+    """Return the error for more arguments without a name than a function takes, with the call that was meant."""
+    names, found = arguments_of(function), given[most]
+    beside = f"expected arguments of {function.__name__} by name beside {', '.join(names[:most])}"
+    if models := sum(hasattr(each, "predict_proba") for each in given):
+        model = "model" if models == 1 else '{"A": model, "B": other}'
+        meant = f"{function.__name__}(y, calibstat.predict({model}, X))"
+    elif np.ndim(found) == 1 and np.shape(found) == np.shape(given[1]):
+        meant = f"{function.__name__}(y, {NAMED}), with a name for each model"
+    elif isinstance(found, str | int | float):
+        meant = f"{names[most]}={short(found)}"
+    else:
+        return TypeError(f"{beside}: {', '.join(names[most:])}; found {short(found)} without a name")
+    return TypeError(f"{beside}, found {short(found)} without a name; write {meant}")
 
 
 def rows_of(

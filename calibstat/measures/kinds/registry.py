@@ -8,12 +8,11 @@ from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, dataclass_transform
 
-from calibstat.data.checks import UnknownOption, check_switch, described, letters, short, unknown_name
+from calibstat.data.checks import UnknownOption, check_switch, described, short, unknown_name
 from calibstat.measures.kinds.base import Info, Measure, MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned, Seminorm, Statistic
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.measures.kinds.multiclass_kinds import VectorBinned, VectorStatistic
-from calibstat.measures.kinds.names_elsewhere import advice_of_measure
 from calibstat.measures.kinds.row_statistic import RowStatistic
 
 _REGISTRY: dict[str, type[Measure]] = {}
@@ -217,8 +216,11 @@ def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, A
 
 def unknown_measure(measure: object) -> ValueError:
     """Return the error that says what another name of a measure means here, or which known one is spelled like it."""
+    from calibstat.data.words.names_elsewhere import call_meant, letters
+
     titles = {MEASURES[name].info.title: name for name in MEASURES}
-    advice = "" if letters(measure) in map(letters, titles) else advice_of_measure(measure)
+    call = "" if letters(measure) in map(letters, titles) else call_meant(measure)
+    advice = f"; {measure!r} is {call}" if call else ""
     return unknown_name("a measure", measure, MEASURES, titles=titles, advice=advice)
 
 

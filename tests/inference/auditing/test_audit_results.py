@@ -9,6 +9,7 @@ import calibstat as cs
 from calibstat.data.named_lens import EVENT
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.auditing.beyond_results import Beyond
+from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
 
 
 def made(adjusted, root=None, slope=None, **changes):
@@ -71,7 +72,9 @@ def test_sentences():
         "mean error between −1.3 and +3.5 points."
     )
     assert "3 points too high" in made([0.01], low=np.array([-0.5]), high=np.array([-0.03])).claim(0)
-    assert made([0.01], root=[np.inf]).claim(0).startswith("an observed outcome had probability 0, ")
+    impossible = ImpossibleInGroups(("all rows",), np.array([2]), 7, 9, np.ones(1), np.ones(1), 0.05)
+    claim = made([0.01], root=[np.inf], impossible=impossible).claim(0)
+    assert claim == "2 rows predicted to be impossible happened, mean error between −1.3 and +3.5 points"
     assert made([0.01], root=[1.0], slope=[-3.0]).claim(0).endswith("points, predictions too far apart")
     assert made([0.01], root=[1.0], slope=[3.0]).claim(0).endswith("points, predictions too close together")
     assert "too" not in made([0.01], root=[3.5], slope=[3.0]).claim(0)

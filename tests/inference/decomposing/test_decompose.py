@@ -285,7 +285,7 @@ def test_text_and_frame():
         ({"n_bins": 3}, r"expected options of method 'corp' \(clip\), found 'n_bins'"),
         (
             {"method": "murphy", "bins": 3},
-            r"expected options of method 'murphy' \(n_bins, strategy, clip\), found 'bins'",
+            "expected n_bins= of method 'murphy', found 'bins'",
         ),
         ({"method": "murphy", "n_bins": 0}, "expected n_bins"),
         ({"method": "sharpness", "bandwidth": 0}, "expected a bandwidth"),

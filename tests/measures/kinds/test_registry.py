@@ -211,7 +211,7 @@ def test_unknown_measure_and_option():
     for unknown in ("eec", int, 3, None):
         with pytest.raises(ValueError, match="expected a measure, one of ece,"):
             cs.estimate([1], [0.5], measure=unknown)
-    with pytest.raises(ValueError, match=r"options of measure 'ece' \(n_bins, strategy, norm\), found 'bins'"):
+    with pytest.raises(ValueError, match=r"expected n_bins= of measure 'ece', found 'bins'"):
         cs.estimate([1], [0.5], measure="ece", bins=3)
     with pytest.raises(ValueError, match=r"no options beside the measure ece\(n_bins=3\), found {'norm': 'l2'}"):
         cs.estimate([1], [0.5], measure=ECE(n_bins=3), norm="l2")

@@ -129,6 +129,12 @@ SAID = {
         percent(asked("dependent_days", n=730, method="days")["rate"].max()),
         *(percent(of_blocks(days)[0.9]) for days in (730, 100)),
     ],
+    "dependent_rows": lambda: [
+        f"{populations_of_clusters():,} populations",
+        *(percent(worst_side("class", method)) for method in ("observed", "t")),
+        percent(worst_side("outside", "observed")),
+        f"With 12 clusters {power_lost('equal', 12)} points",
+    ],
     "weights": lambda: [
         percent(asked("weights", question="size", method="weights")["rate"].max()),
         percent(asked("weights", question="interval")["rate"].max()),
@@ -221,6 +227,37 @@ def of_blocks(days):
     return rows[rows["generator"].str.startswith("correlation")].set_index("correlation")["rate"]
 
 
+def worst_side(question, method, **cells):
+    """The largest share of misses on one side of intervals of clusters, of these rows of a table."""
+    rows = asked("dependent_rows", question=question, method=method, **cells)
+    return (rows[["missed_below", "missed_above"]].max(axis=1) / rows["replicates"]).max()
+
+
+def populations_of_clusters():
+    rows = asked("dependent_rows", question="class", method="observed")
+    return rows.groupby(["clusters", rows["case"].str.partition(":")[0]])["tried"].first().sum()
+
+
+def power_lost(sizes, clusters, method="observed"):
+    """Percentage points of power that are lost beside Student's t."""
+    return (
+        f"{100 * study_file('dependent_rows').power_lost(stored('dependent_rows')).loc[(sizes, clusters), method]:.1f}"
+    )
+
+
+def wider_than_t(clusters, giant):
+    """Widths over Student's of normal sums, in order, with one giant cluster or without one."""
+    found = study_file("dependent_rows").width_over_t(stored("dependent_rows"))[clusters]
+    return sorted(found[found.index.str.startswith("one giant") == giant])
+
+
+def wider_than_observed():
+    rows = asked("dependent_rows", question="differences").pivot(
+        index=["clusters", "case"], columns="method", values="median_width"
+    )
+    return rows["clusters"] / rows["observed"]
+
+
 FOUND = {  # what pages of findings say, beside the rows above
     "clusters": lambda: [
         percent(asked("clusters", question="size, random")["rate"].mean()),
@@ -232,6 +269,27 @@ FOUND = {  # what pages of findings say, beside the rows above
         *(percent(asked("dependent_days", n=days, method="28 days", correlation=0.9)["rate"].item())
           for days in (730, 365, 100)),
         percent(asked("dependent_days", n=730, method="days")["rate"].max()),
+    ],
+    "dependent_rows": lambda: [
+        f"at most {percent(worst_side('class', 'observed'), 2)} on a side",
+        f"{percent(asked('dependent_rows', question='class', method='observed')['rate'].max(), 2)} in all",
+        f"up to {percent(worst_side('class', 't'), 2)} there",
+        f"{populations_of_clusters():,} populations",
+        f"they miss {percent(worst_side('outside', 'observed'))}",
+        f"misses at most {percent(worst_side('outside', 'clusters'))}.",
+        f"at most {percent(worst_side('normal sums', 'observed'), 2)} on a side of 40,000",
+        f"at most {wider_than_t(200, False)[-1]:.2f} times as wide",
+        f"with 730 at most {wider_than_t(730, False)[-1]:.2f}",
+        f"{wider_than_t(200, True)[0]:.2f} and {wider_than_t(730, True)[0]:.2f} times where",
+        f"{wider_than_t(200, True)[-1]:.2f} and {wider_than_t(730, True)[-1]:.2f} times where",
+        f"{wider_than_observed().min():.0f} to {wider_than_observed().max():.0f} times as wide",
+        f"{percent(worst_side('outside', 'observed', clusters=12, case='law: exponential'))} on a side with 12",
+        f"{percent(worst_side('outside', 'observed', clusters=30, case='law: log-normal 1'))} with 30",
+        f"{power_lost('equal', 12)} points are lost with 12 clusters",
+        f"{power_lost('log-normal .5', 30)} points are lost with 30 clusters",
+        f"and {power_lost('log-normal .5', 60)} with 60",
+        f"up to {percent(worst_side('differences', 't'))} on a side",
+        f"{len(asked('dependent_rows', question='outcomes', method='observed'))} cells of the rule",
     ],
     "maps": lambda: [
         least_and_most(asked("maps", question="size", method="null=map")["rate"]),

@@ -1,0 +1,1 @@
+"""Words of other packages and of the command line, and what they are called here."""
