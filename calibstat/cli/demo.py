@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -119,7 +119,8 @@ def table_of_models(models: Sequence[Model]) -> Table:
 
 def before_and_after(models: Sequence[Model]) -> Figure:
     """Draw the reliability diagrams of all models in the same axes."""
-    return cs.plot({model.name: model.diagram for model in models}, title="Before and after recalibration").figure
+    drawn = cs.plot({model.name: model.diagram for model in models}, title="Before and after recalibration")
+    return cast("Figure", drawn.figure)
 
 
 def save_pictures(models: Sequence[Model], folder: Path) -> list[Path]:

@@ -41,8 +41,9 @@ print(before.next_step)
 # Correct it
 # ----------
 #
-# ``choose`` compares ten maps on the rows that were kept for it, and the best one is fitted to them. Rows that
-# fitted the map cannot judge it.
+# ``choose`` compares ten maps on the rows that were kept for it, and the best one is fitted to them. Here it takes
+# temperature scaling, which divides all log-odds by one number. That is what they need. Rows that fitted the map
+# cannot judge it.
 chosen = cs.recalibration.choose(y[other], p[other], rng=0).recalibrator
 print(chosen)
 q = chosen.fit(p[other], y[other]).predict_proba(p)
