@@ -186,7 +186,8 @@ def _of_unknown(name: str, places: Mapping[str, Sequence[str]], verb: str) -> st
     from calibstat.data.words.names_elsewhere import ARGUMENTS, advice_of_absent, arguments_meant
 
     for place, known in places.items():
-        if meant := arguments_meant(name, known):
+        begun = [f"{each}=" for each in known if each.startswith(f"{name}_")]
+        if meant := begun or arguments_meant(name, known):
             return f"expected {' or '.join(meant)} of {place}, found {short(name)}"
     every = [each for known in places.values() for each in known]
     least = 0.9 if f"{name}=" in ARGUMENTS else 0.6  # what other functions have is hardly misspelt

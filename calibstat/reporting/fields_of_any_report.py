@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from calibstat.data.checks import nearest, short
+from calibstat.digits import settled
 from calibstat.inference.choosing.condition import Condition
 from calibstat.inference.designs.clustered import Clustered
 from calibstat.inference.designs.cross_validated import CrossValidated
@@ -63,7 +64,7 @@ def need_measure(condition: Condition, design: Design) -> None:
     if not inside or name not in measures_of_reports() or name in ModelReport.__dataclass_fields__:
         return
     if name not in affordable(of_rows, design.n):
-        why = f": it is costly on {design.n:,.0f} rows" if name in of_rows else ""
+        why = f": it is costly on {settled(design.n):,.0f} rows" if name in of_rows else ""
         there = ", ".join(each for each in affordable(of_rows, design.n) if each != OF_ALL_CLASSES)
         raise ValueError(f"expected a measure that the report of these rows has ({there}), found {name}{why}")
 

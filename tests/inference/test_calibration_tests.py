@@ -113,7 +113,7 @@ def test_errors():
         cs.calibration_test(weighted)
     with pytest.raises(ValueError, match="expected resample"):
         cs.calibration_test([1, 0], [0.4, 0.6], resample="rows")
-    with pytest.raises(ValueError, match="expected a measure, one of ece"):
+    with pytest.raises(ValueError, match=r"expected a measure, found 'ecce'; 'ecce' is cs\.estimate"):
         cs.calibration_test([1, 0], [0.4, 0.6], measure="ecce")
     with pytest.raises(ValueError, match="found 'bins'"):
         cs.calibration_test([1, 0], [0.4, 0.6], bins=3)

@@ -226,7 +226,7 @@ DRAWN = (  # results of which there is a picture
     *("Reliability", "CalibrationTestResult", "ConfidenceInterval", "MeasureDetail", "ClassWiseReliability"),
     *("SimplexReliability", "Comparison", "CalibrationBelt", "CalibrationSharpness", "PowerCurve", "SampleSize"),
     *("PrecisionSize", "NetBenefitCurve", "Validation", "DecisionLossCurve", "Audit", "MonitorStatus"),
-    *("ModelsStatus", "BrierStatus"),
+    *("ModelsStatus", "BrierStatus", "ByCluster"),
 )
 MEMBERS_OF_MAPS: Mapping[str, tuple[str, ...]] = {
     "map.predict_proba(p)": ("transform", "calibrate", "recalibrate", "apply", "predict_prob", "proba", "forward"),

@@ -72,7 +72,7 @@ def test_what_is_refused():
         cs.scorer("ece", lens="class_wise")
     with pytest.raises(ValueError, match="did you mean 'brier'"):
         cs.scorer("briar")
-    with pytest.raises(ValueError, match=r"found .n_bin.; use n_bins="):
+    with pytest.raises(ValueError, match=r"expected n_bins= of measure .ece., found .n_bin."):
         cs.scorer("ece", n_bin=4)
     with pytest.raises(ValueError, match="expected a fitted classifier with predict_proba"):
         cs.scorer("ece")(object(), X, Y)
