@@ -280,8 +280,9 @@ def compare_models(
             rng=rng,
             n_jobs=-1,
         )
-        parts: list[str | Table] = [comparison.answer, table_of_models(comparison), table_of_pairs(comparison)]
-        parts += [comparison.note] if comparison.note else []
+        answer = "\n".join([*comparison.rows.cautions, comparison.answer])
+        parts: list[str | Table] = [answer, table_of_models(comparison), table_of_pairs(comparison)]
+        parts += [each for each in (*comparison.remarks, comparison.rows.compared, comparison.note) if each]
         counts = f"{words.number_of('row', comparison.n[0])}, {len(comparison.names)} models"
         data = words.Brief(f"{counts}, {comparison.lens}. {how.strip()}".strip())
         caution = words.ABOUT_SCORES + words.units(columns.cluster is not None)

@@ -13,7 +13,17 @@ from rich.text import Text
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import need_other_file
 from calibstat.cli.option_groups import takes_groups
-from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Models, Seed, WeightColumn
+from calibstat.cli.options import (
+    ClusterColumn,
+    File,
+    Label,
+    LensText,
+    Level,
+    Models,
+    Seed,
+    UnseenClusters,
+    WeightColumn,
+)
 from calibstat.cli.printed_tables import table
 from calibstat.cli.reading import Reading
 from calibstat.cli.row_columns import RowColumns, read_models_with_columns
@@ -135,6 +145,7 @@ def validate_models(
     lens: LensText = None,
     level: Level = 0.95,
     cluster: ClusterColumn = None,
+    unseen: UnseenClusters = None,
     weight: WeightColumn = None,
 ) -> Answer:
     """Compute the numbers of clinical validation.
@@ -146,7 +157,9 @@ def validate_models(
         from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output.wording import CLUSTERS, ROWS, number, percent
 
-        models, how = read_models_with_columns(file, label, prob, reading, RowColumns(cluster=cluster, weight=weight))
+        models, how = read_models_with_columns(
+            file, label, prob, reading, RowColumns(cluster=cluster, weight=weight, unseen=unseen)
+        )
         validations = validate(models, lens=lens_of_models(models, lens), confidence_level=level)
         frames = {name: each.to_frame() for name, each in validations.items()}
         first = next(iter(frames.values()))
@@ -163,10 +176,11 @@ def validate_models(
         sentences = [_say_validation(each, name) for each, name in of_models]
         of_clusters = [part for each, name in of_models for part in _by_cluster(each.by_cluster, name)]
         curve = f"The curve of ICI and its relatives: {smoother}."
-        notes = [next(iter(validations.values())).note] if weight is not None else []
+        one = next(iter(validations.values()))
+        notes = [one.note] if one.note and (weight is not None or cluster is not None) else []
         about = about_models(models, how)
         caution = CLUSTERS if cluster is not None else ROWS
-        parts: list[str | Table] = ["\n".join(sentences), grid, *of_clusters, *notes]
+        parts: list[str | Table] = ["\n".join([*one.cautions, *sentences]), grid, *of_clusters, *notes]
         step = "Ask at which thresholds it is worth acting by the model: calibstat net-benefit, of the same rows."
         return Answer(parts, about, caution, [curve], results=validations, next_step=step)
 
@@ -185,6 +199,7 @@ def show_net_benefit(
     level: Level = 0.95,
     out: Picture = None,
     cluster: ClusterColumn = None,
+    unseen: UnseenClusters = None,
     weight: WeightColumn = None,
 ) -> Answer:
     """Compute net benefit at thresholds (decision curve)."""
@@ -193,7 +208,9 @@ def show_net_benefit(
         from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.output.wording import CLUSTERS, ROWS, number, percent
 
-        models, how = read_models_with_columns(file, label, prob, reading, RowColumns(cluster=cluster, weight=weight))
+        models, how = read_models_with_columns(
+            file, label, prob, reading, RowColumns(cluster=cluster, weight=weight, unseen=unseen)
+        )
         curves = net_benefit(models, None, threshold, lens=lens_of_models(models, lens), confidence_level=level)
         parts: list[str | Table] = _lines(curves)
         if threshold:
@@ -205,7 +222,8 @@ def show_net_benefit(
             parts.append(grid)
         about = about_models(models, how)
         caution = CLUSTERS if cluster is not None else ROWS
-        parts += _drawn(curves, out, file)
+        notes = [next(iter(curves.values())).note] if cluster is not None else []
+        parts += [*filter(None, notes), *_drawn(curves, out, file)]
         step = "Choose the threshold by what acting costs and saves, and not by where these numbers are largest."
         return Answer(parts, about, caution, results=curves, next_step=step)
 

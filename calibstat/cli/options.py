@@ -95,6 +95,15 @@ ClusterColumn = Annotated[
     str | None,
     typer.Option("--cluster", metavar="COLUMN", help="Column of the cluster of each row (a patient, a day)."),
 ]
+UnseenClusters = Annotated[
+    str | None,
+    typer.Option(
+        "--unseen",
+        metavar="WORD",
+        help="With --cluster, how extreme absent clusters may be: observed (like the most extreme one here, the "
+        "default), clusters (anything) or rows (they do not matter).",
+    ),
+]
 RefusedClusters = Annotated[str | None, typer.Option("--cluster", metavar="COLUMN", hidden=True)]  # says what to do
 FoldsColumn = Annotated[
     str | None,

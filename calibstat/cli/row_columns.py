@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibstat.cli.options import ClusterColumn, FoldsColumn, WeightColumn
+from calibstat.cli.options import ClusterColumn, FoldsColumn, UnseenClusters, WeightColumn
 from calibstat.cli.reading import Reading
 
 if TYPE_CHECKING:
@@ -24,11 +24,14 @@ class RowColumns:
     ----------
     cluster, folds, weight : str or None
         The column of the cluster, of the fold and of the weight of each row.
+    unseen : str or None
+        What is supposed of clusters that are absent, a word of `Clusters`.
     """
 
     cluster: ClusterColumn = None
     folds: FoldsColumn = None
     weight: WeightColumn = None
+    unseen: UnseenClusters = field(default=None, metadata={"needs": "level"})
 
     def __bool__(self) -> bool:
         return self != RowColumns()
@@ -36,11 +39,16 @@ class RowColumns:
     def words(self, file: Path) -> dict[str, Any]:
         """Read the columns, as the words about rows of `Data`."""
         from calibstat.cli.input_files import as_numbers, read_column
+        from calibstat.data.clusters import Clusters
 
         columns = {"cluster": self.cluster, "folds": self.folds}
         words: dict[str, Any] = {
             name: read_column(file, at).to_numpy() for name, at in columns.items() if at is not None
         }
+        if self.unseen is not None:
+            if self.cluster is None:
+                raise ValueError(f"expected --cluster beside --unseen, found --unseen {self.unseen} alone")
+            words["cluster"] = Clusters(words["cluster"], unseen=self.unseen)
         if self.weight is not None:
             words["sample_weight"] = as_numbers(read_column(file, self.weight), self.weight)
         return words
@@ -87,12 +95,14 @@ def in_words(words: dict[str, Any]) -> str:
     """Say in a sentence how many clusters or folds rows are in, of words about rows; "" without both."""
     if not words.keys() & {"folds", "cluster"}:
         return ""
+    import numpy as np
     import pandas as pd
 
-    from calibstat.data.clusters import clusters_in_words
+    from calibstat.data.clusters import Clusters, clusters_in_words
     from calibstat.data.folds_of_rows import folds_in_words
 
     if "folds" in words:
         return f" Rows were predicted out of {folds_in_words(pd.factorize(words['folds'])[0], 1)}."
-    unit = pd.factorize(words["cluster"])[0]
+    given = words["cluster"]
+    unit = pd.factorize(np.asarray(given.labels if isinstance(given, Clusters) else given))[0]
     return f" Rows are in {clusters_in_words(unit, words.get('sample_weight'))}."

@@ -89,7 +89,7 @@ class ModelReport(Result):
         """The primary test and the size of the error, in words."""
         if self.test.size is None:
             return f"{self.test.answer}\n{say_interval(titled(self.ece), self.ece)}"
-        return "\n".join([self.test.answer, *say_reservations(self.ece)])
+        return "\n".join([*self.ece.rows.cautions, self.test.answer, *say_reservations(self.ece)])
 
     @property
     def verdict(self) -> list[str]:

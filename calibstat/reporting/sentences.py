@@ -20,16 +20,18 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
     if math.isinf(interval.high):
         where = f"at least {number(interval.low)}, and may be infinite, because {interval.why_infinite}"
     few = "".join(f" {sentence}" for sentence in say_reservations(interval))
+    cautions = "".join(f"{sentence}\n" for sentence in interval.rows.cautions)
     return (
-        f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is {where}, "
-        f"with {level_text(interval.confidence_level)} confidence ({interval.method} method).{few}"
+        f"{cautions}{title}: {number(interval.estimate)} on these rows; in the population they come from it is "
+        f"{where}, with {level_text(interval.confidence_level)} confidence ({interval.method} method).{few}"
     )
 
 
 def say_reservations(interval: ConfidenceInterval) -> list[str]:
     """Return the models that an interval is for, a remark on its ends, and that events were few."""
     few = f"{_capital(interval.few_events)}; so few leave the error uncertain." if interval.few_events else ""
-    return [sentence for sentence in (interval.scope, interval.remark(number), few) if sentence]
+    told = interval.scope, interval.remark(number), few, interval.rows.unseen
+    return [sentence for sentence in told if sentence]
 
 
 def says_more(interval: ConfidenceInterval) -> bool:

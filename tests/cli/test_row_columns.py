@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import plain_text, run
 
+import calibstat as cs
 from calibstat.cli.row_columns import RowColumns, in_words
 
 
@@ -37,3 +39,24 @@ def test_rows_in_words(file):
     folds = " Rows were predicted out of 2 folds of 2 rows."
     assert in_words(RowColumns(folds="fold").words(file)) == folds
     assert in_words(RowColumns(folds="fold", cluster="who").words(file)) == folds
+
+
+def test_what_is_supposed_of_absent_clusters_can_be_said(tmp_path):
+    y, p = cs.generators.temperature(1.5).sample(600, rng=1)
+    file = tmp_path / "rows.csv"
+    pd.DataFrame({"y": y, "p": p, "q": p**1.2, "ward": np.arange(600) // 30}).to_csv(file, index=False)
+    rows = (file, "--label", "y", "--cluster", "ward")
+    asked = {
+        "interval": (*rows, "--prob", "p", "--measure", "brier"),
+        "compare": (*rows, "--prob", "p", "--prob", "q", "--measure", "brier"),
+        "validate": (*rows, "--prob", "p"),
+        "net-benefit": (*rows, "--prob", "p", "--threshold", "0.5"),
+    }
+    for command, words in asked.items():
+        usual, whole = (plain_text(run(command, *words, *more).stdout) for more in ((), ("--unseen", "clusters")))
+        assert "more than the most extreme one of these 20" in usual, command
+        assert "all of whose rows have the worst outcome" in whole, command
+    alone = run("interval", file, "--label", "y", "--prob", "p", "--unseen", "rows")
+    assert "expected --cluster beside --unseen, found --unseen rows alone" in plain_text(alone.stderr)
+    wrong = run("interval", *rows, "--prob", "p", "--unseen", "days")
+    assert "'observed', 'clusters' or 'rows', found 'days'" in plain_text(wrong.stderr)
