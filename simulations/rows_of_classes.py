@@ -25,6 +25,7 @@ from calibstat.study.question import rate_of
 from calibstat.study.stored_rows import Row, stored
 
 from .parts.rows_of_classes import Rows, tilted, truth
+from .parts.whole_clusters import whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +87,8 @@ class Cell:
         """Return what is said of data set r, for each measure: a p-value, or both ends."""
         data, draws = np.random.SeedSequence([SEED, *self.question.encode(), *self.kind.encode(), r]).spawn(2)
         y, p, known = self.rows.sample(data)
-        given: dict[str, Any] = {**known, "n_resamples": RESAMPLES, "rng": draws}
+        of_rows = known | {"cluster": whole(known["cluster"])} if "cluster" in known else known
+        given: dict[str, Any] = {**of_rows, "n_resamples": RESAMPLES, "rng": draws}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that there are few clusters, which is what is asked
             if self.question in ("size", "power"):

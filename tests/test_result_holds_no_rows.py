@@ -53,6 +53,13 @@ def monitored(rows):
     return monitor
 
 
+def impossible_for_a_monitor(rows):
+    monitor = cs.Monitor(alpha=0.5)
+    for _ in range(3):
+        monitor.update(rows.y, np.where(rows.y * rows.p > 0.9, 0.0, rows.p))
+    return monitor.status()
+
+
 def watched(rows):
     monitor = cs.BrierMonitor()
     monitor.update(rows.y, rows.p, rows.q)
@@ -75,6 +82,7 @@ MAPS = [cs.recalibration.Unchanged(), cs.recalibration.IsotonicRegression()]
 DE = {"n_resamples": 19, "n_datasets": 5, "rng": 1}
 ASKED = {
     "audit_samples": lambda r: cs.audit_samples({"a": cs.Sample.from_rows(*r.binary)}, **FEW),
+    "audit: something impossible": lambda r: cs.audit(r.y, np.where(r.y == 1, 0.0, r.p), r.features, **FEW),
     "audit": lambda r: cs.audit(*r.binary, r.features, shape=True, **FEW),
     "calibration_belt": lambda r: cs.classical.calibration_belt(*r.binary, held_out=True),
     "calibration_test": lambda r: cs.calibration_test(*r.binary, **FEW),
@@ -152,6 +160,10 @@ ASKED = {
     "reliability: canonical": lambda r: cs.reliability(*r.classes, lens="canonical"),
     "Monitor": monitored,
     "Monitor: status": lambda r: monitored(r).status(),
+    "Monitor: something impossible": impossible_for_a_monitor,
+    "calibration_test: something impossible": lambda r: cs.calibration_test(
+        r.y, np.where(r.y * r.p > 0.9, 0, r.p), **FEW
+    ),
     "Monitor: summary": lambda r: cs.Monitor().summarize(*r.binary),
     "Monitor: several models": each_watched,
     "Monitor: several models, status": lambda r: each_watched(r).status(),
@@ -177,7 +189,7 @@ WITHOUT_RESULT = {
     *("GENERATORS", "LENSES", "MEASURES", "Bregman", "Lens", "Measure", "generators", "lenses", "measure", "measures"),
     *("Answers", "CalibratedModel", "Clusters", "Data", "Groups", "Judge", "Models", "Predictions", "Sample"),
     *("Slope", "Variation"),
-    *("from_logits", "predict", "scorer", "sql"),
+    *("blocks", "from_logits", "predict", "scorer", "sql"),
     *("ReliabilityDisplay", "classical", "plot", "readers", "recalibration", "study"),
 }
 IN_FULL = {

@@ -53,6 +53,8 @@ class SquareBound:
     units : callable
         ``units(tail)``, the bound of a sum over the independent units, in rows; of clusters like those observed in
         clusters.
+    residual : float
+        The largest sum of residuals of a row, or of a cluster like those observed.
     """
 
     estimate: float
@@ -66,6 +68,7 @@ class SquareBound:
     cancelled: float = 0.0
     plain: tuple[Sums, ...] = ()
     units: Callable[[float], TailBound] = TailBound.of_rows
+    residual: float = 1.0
 
     def high(self, tail: float) -> float:
         """Return the end, below the value in the population with probability `tail`."""
@@ -79,7 +82,8 @@ class SquareBound:
         seen = float(bound.rate(self.linear, third) - bound.rate(self.linear, 0.0))
         rate = min(float(bound.rate(variance, 0.0)) + seen, bound.cap)
         reach = float(bound.widen(tail_bound.z * math.sqrt(max(variance, 0.0)), rate))
-        spreads = max([tail_bound.spreads(sums.variance, sums.most) for sums in self.plain], default=tail_bound.z)
+        plain = tail_bound.times(self.residual)
+        spreads = max([plain.spreads(sums.variance, sums.most) for sums in self.plain], default=tail_bound.z)
         along, steepest = max(self.curvature, 0.0), math.sqrt(max(self.quadratic, 0.0) / 2)
         # near 0 what units add says little of the direction of the noise
         unknown = unsure(max(along, steepest), along, math.sqrt(self.linear), 4 * steepest**2, tail_bound.z)
@@ -337,6 +341,7 @@ class _Lacking(NamedTuple):
     least: float
     alone: float
     units: Callable[[float], TailBound]
+    residual: float = 1.0
 
     @classmethod
     def of(cls, one: _Unseen, other: _Unseen, n: float, sizes: tuple[np.ndarray, np.ndarray] | None) -> _Lacking:
@@ -351,12 +356,13 @@ class _Lacking(NamedTuple):
     @classmethod
     def like(cls, sides: Sequence[Side], unit: np.ndarray, added: np.ndarray, n: float, size: np.ndarray) -> _Lacking:
         """Return it for clusters that add as much as the most extreme one, which adds up to `added`, either way."""
-        own = np.zeros((2, size.size))
+        own, residual = np.zeros((2, size.size)), 0.0
         for side in sides:
             own[int(side.sign < 0)] += np.bincount(unit, side.residual * side.smoothed_within(unit))
+            residual = max(residual, float(np.abs(np.bincount(unit, side.residual)).max()))
         most = 2 * float(np.abs(added).max()) / n
         alone = max(float(own.max()), 0.0) / n**2
-        return cls(most=most, least=most, alone=alone, units=lambda tail: TailBound.like_observed(size, tail))
+        return cls(most, most, alone, lambda tail: TailBound.like_observed(size, tail), residual)
 
 
 def bound_of_sample(sample: Sample, bandwidth: float) -> SquareBound:

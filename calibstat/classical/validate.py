@@ -106,7 +106,8 @@ def validate(
     """
     check_level("confidence_level", confidence_level)
     seen, sample = binary_input(rows, "validation")
-    units = UnitRows.of(seen, rows)
+    design = design_of(rows)
+    units = UnitRows.of(seen, design.unit, design.unseen)
     open_sample = between(seen, sample, clip, "validation")
     means = _means(sample)
     intervals, line = (
@@ -136,10 +137,10 @@ def validate(
         n=int(sample.n) if units is None else units.rows.n_rows,
         events=int(sample.positives.sum() if units is None else units.rows.outcome.sum()),
         drawn="rows" if units is None else units.drawn,
-        cautions=() if units is None else units.cautions(seen, rows),
+        cautions=() if units is None else units.cautions(seen, design.unit, design.unit_names),
         **annotations,
     )
-    table, why = _by_cluster(design_of(rows), seen, found, clip)
+    table, why = _by_cluster(design, seen, found, clip)
     missing = reasons(found, units is None, open_sample.value.size > 1) | why
     return replace(found, missing=missing, by_cluster=table)
 

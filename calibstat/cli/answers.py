@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
 
 import typer
 
-from calibstat.cli.before_reading import check_before_reading, column_options
+from calibstat.cli.formats.before_reading import check_before_reading, column_options
 from calibstat.cli.option_names import with_options
 from calibstat.cli.standard_input import place_of
 from calibstat.cli.terminal import one_line_errors, say

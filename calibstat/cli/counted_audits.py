@@ -7,10 +7,10 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibstat.cli.chosen_columns import choose
 from calibstat.cli.features_and_periods import check_features, with_dates
 from calibstat.cli.file_checks import readable
 from calibstat.cli.formats.cell_format import format_of
+from calibstat.cli.formats.chosen_columns import choose
 from calibstat.cli.formats.text_files import CSV_FILES, kind_of
 from calibstat.cli.input_files import add_batches, columns_of
 from calibstat.cli.large.parts import check_columns, number_of_rows, parts_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibstat.cli.chosen_columns import need_features
+from calibstat.cli.formats.chosen_columns import need_features
 from calibstat.cli.input_files import COUNTED, columns_of, read_column, read_columns
 from calibstat.monitoring.period_labels import as_label, date_of
 

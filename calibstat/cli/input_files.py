@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.cli.batches import BYTES, batches_of, parquet_columns
-from calibstat.cli.chosen_columns import WILD, choose, need_column
 from calibstat.cli.file_checks import check_file, check_size, readable
 from calibstat.cli.formats.array_files import NUMPY_FILES as OF_ARRAYS
 from calibstat.cli.formats.array_files import read_arrays
 from calibstat.cli.formats.arrow_files import ARROW_FILES as OF_ARROW
 from calibstat.cli.formats.arrow_files import columns_of_table, names_of_table
 from calibstat.cli.formats.cell_format import format_of
+from calibstat.cli.formats.chosen_columns import WILD, choose, need_column
 from calibstat.cli.formats.csv_rows import COUNTED, check_cells
 from calibstat.cli.formats.text_files import (
     ARRAY,

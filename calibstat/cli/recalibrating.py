@@ -60,7 +60,7 @@ def recalibrate_predictions(
         import numpy as np
         import pandas as pd
 
-        from calibstat.cli.chosen_columns import choose
+        from calibstat.cli.formats.chosen_columns import choose
         from calibstat.cli.input_files import columns_of, read_rows, read_rows_of_probabilities
         from calibstat.data.checks import cut
         from calibstat.data.predictions import Predictions

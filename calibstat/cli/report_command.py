@@ -190,7 +190,7 @@ def read(
 
     Several plain columns are the classes of one model if most rows sum to 1, as for the other verbs.
     """
-    from calibstat.cli.chosen_columns import WILD, choose
+    from calibstat.cli.formats.chosen_columns import WILD, choose
     from calibstat.cli.input_files import columns_of, read_columns, read_data, read_models
     from calibstat.data.checked_rows import Models
     from calibstat.data.models import named_models

@@ -20,6 +20,7 @@ from calibstat.data.single_precision import edges_for
 from calibstat.digits import settled
 from calibstat.in_order import first_largest, without_rounding
 from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.net_benefit_curve import checked_thresholds
 from calibstat.inference.unit_rows import UnitRows
@@ -177,7 +178,8 @@ def decision_loss(
     threshold, stake = checked_thresholds(thresholds), _checked_stake(gain, cost)
     check_level("confidence_level", confidence_level)
     view = rows.view().one_event("decision loss")
-    sample, units = view.counted("decision loss"), UnitRows.of(view, rows)
+    design = design_of(rows)
+    sample, units = view.counted("decision loss"), UnitRows.of(view, design.unit, design.unseen)
     own = np.nan if cost is None else cost / stake
     asked = threshold if np.isnan(own) else np.append(threshold, own)
     tail = (1 - confidence_level) / 2

@@ -16,6 +16,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
 from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.net_benefit import NetBenefit
@@ -141,7 +142,8 @@ def net_benefit(
     threshold = checked_thresholds(thresholds)
     check_level("confidence_level", confidence_level)
     view = rows.view().one_event("net benefit")
-    sample, units = view.counted("net benefit"), UnitRows.of(view, rows)
+    design = design_of(rows)
+    sample, units = view.counted("net benefit"), UnitRows.of(view, design.unit, design.unseen)
     points = (
         _of_counts(sample, threshold, confidence_level)
         if units is None

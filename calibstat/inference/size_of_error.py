@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -41,7 +40,6 @@ class SizeOfError(Result):
         than 1000 rows if ECE may be 0 and is not shown to be small. Else None.
     """
 
-    measure: ClassVar[str] = "ECE"
     estimate: float
     low: float
     high: float
@@ -78,7 +76,7 @@ class SizeOfError(Result):
         """The ECE with its interval."""
         high = points(self.high, math.ceil)
         ends = f"between {points(self.low, math.floor)} and {high}" if self.low > 0 else f"at most {high}"
-        return f"{self.measure} {points(self.estimate)} points, {ends}"
+        return f"ECE {points(self.estimate)} points, {ends}"
 
     def __str__(self) -> str:
         small = f"The error is {'' if self.is_small else 'not shown to be '}small"

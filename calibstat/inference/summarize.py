@@ -11,7 +11,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.data.checked_rows import AboutRows, Data, Models, need_models, predictions_of
-from calibstat.data.checks import check_level, is_among, quoted, unknown_name
+from calibstat.data.checks import check_level, is_among, quoted, short, unknown_name
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.data_notes import auc
 from calibstat.data.lenses import top_label
@@ -293,7 +293,9 @@ def left_out_in_words(left_out: Mapping[str, float], option: str) -> str:
 
 def _chosen(measures: str | Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
     """Return the measures that are asked for by name, in the order of the table; raise for one that is not there."""
-    names = [measures] if isinstance(measures, str) else [*measures]
+    if not isinstance(measures, Sequence):
+        raise ValueError(f"expected names of measures for measures=, found {short(measures)}")
+    names: list[object] = [measures] if isinstance(measures, str) else [*measures]
     for name in names:
         if not is_among(name, SUMMARIZED):
             raise unknown_name("a measure of a summary", name, SUMMARIZED)

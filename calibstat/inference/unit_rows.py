@@ -10,7 +10,6 @@ import numpy as np
 
 from calibstat.bounds.mean_interval import OfMean, of_clusters, of_units
 from calibstat.bounds.observed_clusters import ClusterMean
-from calibstat.data.checked_rows import Data
 from calibstat.data.clusters import OBSERVED, Unseen, cluster_sizes, clusters_in_words
 from calibstat.data.views import BinaryView
 from calibstat.data.weighted_sample import WeightedSample
@@ -43,12 +42,14 @@ class UnitRows:
     unseen: Unseen | None = None
 
     @classmethod
-    def of(cls, seen: BinaryView, data: Data) -> UnitRows | None:
-        """Return the rows of this view of the data in their clusters; None of independent rows that all count once."""
-        unit = data.cluster
+    def of(cls, seen: BinaryView, unit: np.ndarray | None, unseen: str) -> UnitRows | None:
+        """Return the rows of this view in clusters `unit`; None of independent rows that all count once.
+
+        `unseen` is what is supposed of clusters that are absent.
+        """
         if unit is not None:
-            unseen = Unseen(data.unseen, seen.rarest(unit).count)
-            return cls(*sample_in_clusters(seen, unit), clusters_in_words(unit, seen.weight), unseen)
+            of_absent = Unseen(unseen, seen.rarest(unit).count)
+            return cls(*sample_in_clusters(seen, unit), clusters_in_words(unit, seen.weight), of_absent)
         rows = seen.sample
         return cls(rows, np.arange(rows.n_rows), "rows") if isinstance(rows, WeightedSample) else None
 
@@ -97,14 +98,17 @@ class UnitRows:
         high = farthest if np.isinf(farthest) else _between(estimate, farthest, above)
         return _between(0.0, estimate, lambda r: not below(r)), high
 
-    def cautions(self, seen: BinaryView, data: Data) -> tuple[str, ...]:
-        """Return when to be careful with intervals of these clusters, a sentence each; none without clusters."""
-        if self.unseen is None:
+    def cautions(self, seen: BinaryView, unit: np.ndarray | None, names: np.ndarray | None) -> tuple[str, ...]:
+        """Return when to be careful with intervals of these clusters, a sentence each; none without clusters.
+
+        `unit` and `names` are the clusters of the rows as they were given, and their labels.
+        """
+        if self.unseen is None or unit is None:
             return ()
         outcome, prediction = seen.float_rows()
         clusters, _, _, effective = cluster_sizes(self.unit, self.rows.weight)
         events, size = (np.bincount(self.unit, self.rows.weight * of) for of in (self.rows.outcome, 1))
-        alike = of_neighbours(outcome - prediction, data, seen.weight)
+        alike = of_neighbours(outcome - prediction, unit, names, seen.weight)
         return (*cautions(clusters, effective), *of_outcomes(events, size), *alike)
 
     def supposed(self, confidence_level: float) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 
 from calibstat.bounds.mean_interval import OfMean
 from calibstat.bounds.tail_bound import share_of_whole_cluster
-from calibstat.data.checked_rows import Data
 from calibstat.data.clusters import ROWS_ALONE, WHOLE, Unseen
 from calibstat.data.days.neighbours import correlation_of_neighbours
 from calibstat.digits import settled
@@ -70,16 +69,18 @@ def of_bootstrap(clusters: int) -> list[str]:
     ]
 
 
-def of_neighbours(number: np.ndarray, data: Data, weight: np.ndarray | None = None) -> list[str]:
+def of_neighbours(
+    number: np.ndarray, unit: np.ndarray, names: np.ndarray | None, weight: np.ndarray | None = None
+) -> list[str]:
     """Return when to be careful because neighbouring clusters are alike in a number of each row, as days in a row are.
 
-    Rows are in the order in which they were given.
+    `unit` numbers the cluster of each row from 0, and `names` are the labels of these clusters, if they were given.
     """
-    if data.cluster is None or data.cluster_names is None:
+    if names is None:
         return []
     weight = np.ones(number.size) if weight is None else weight
-    total, size = (np.bincount(data.cluster, weight * part, data.cluster_names.size) for part in (number, 1))
-    found = correlation_of_neighbours(total, size, data.cluster_names)
+    total, size = (np.bincount(unit, weight * part, names.size) for part in (number, 1))
+    found = correlation_of_neighbours(total, size, names)
     return [found.sentence] if found is not None and found.alike else []
 
 

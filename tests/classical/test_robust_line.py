@@ -74,7 +74,7 @@ def test_standard_errors_are_about_the_sandwich_of_statsmodels():
 
 def test_rows_with_weights_are_clusters_of_one_row():
     rows = cs.validate(Y, P, sample_weight=WEIGHT)
-    clusters = cs.validate(Y, P, sample_weight=WEIGHT, cluster=np.arange(N))
+    clusters = cs.validate(Y, P, sample_weight=WEIGHT, cluster=cs.Clusters(np.arange(N), unseen="clusters"))
     assert rows.intervals == {name: pytest.approx(ends) for name, ends in clusters.intervals.items()}
 
 

@@ -185,12 +185,12 @@ BOTH = ["--prob", "q"]
 @pytest.mark.parametrize(
     ("arguments", "answer"),
     [
-        (["test", *FAST], "There is "),
-        (["test", "--measure", "ks", *FAST], "There is "),
-        (["test", "--cluster", "who", *FAST], "There is "),
+        (["test", *FAST], "Not calibrated (p = "),
+        (["test", "--measure", "ks", *FAST], "There is weak evidence of miscalibration (p = "),
+        (["test", "--cluster", "who", *FAST], "There is evidence of miscalibration (p = "),
         (["interval", *FAST], "Expected calibration error: 0."),
         (["equivalence"], "Not shown: "),
-        (["compare", *BOTH, "--measure", "ece", *FAST], "ece is smaller for p than for q: p = 0.0"),
+        (["compare", *BOTH, "--measure", "ece", *FAST], "p has a smaller ece than q (p = 0.0"),
         (["audit", "--by", "name", *FAST], "No deviation from the predictions is significant "),
         (["monitor", "--when", "day"], "Alarm in period 2 of 2."),
         (["decompose", *BOTH], "p has the smallest miscalibration: "),

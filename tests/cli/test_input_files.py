@@ -11,7 +11,7 @@ from compared_samples import same
 
 import calibstat as cs
 from calibstat.cli import input_files
-from calibstat.cli.chosen_columns import choose
+from calibstat.cli.formats.chosen_columns import choose
 from calibstat.cli.input_files import as_classes, plain_spelling, read_data
 
 pytestmark = pytest.mark.usefixtures("quick_draws")

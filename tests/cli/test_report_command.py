@@ -171,7 +171,7 @@ def test_the_verdict_through_a_lens_is_that_of_the_test(lens, zoo):
     by_test = plain_text(run("test", zoo, *PATTERN, "--lens", lens, "--rng", 3).stdout)
     found = found_in(zoo, *PATTERN, "--lens", lens, "--rng", 3)
     p = found["models.p.test.pvalue"]
-    assert f"p = {p:.3g}." in by_test
+    assert f"(p = {p:.3g})" in by_test
     assert found["models.p.ece.lens"] == f"lens {lens}" or lens == "class_wise"
 
 

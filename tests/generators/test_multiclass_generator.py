@@ -143,7 +143,7 @@ def test_a_draw_at_the_end_of_a_row():
         (lambda: six_points().sample(2.5), "expected n"),
         (lambda: six_points().truth("unknown"), "expected a measure"),
         (lambda: six_points().truth("ece", lens="unknown"), "expected a lens"),
-        (lambda: six_points().truth("ece", bins=3), "expected options"),
+        (lambda: six_points().truth("ece", bins=3), "expected n_bins= of measure"),
         (lambda: six_points().truth("ece", n_bins="cube_root"), "number of bins"),
         (lambda: six_points().truth("canonical_ce", strategy="uniform", n_bins="cube_root"), "number of bins"),
         (lambda: six_points().truth("ece", reduce="mean"), "expected lens='class_wise_mean' for truth, found reduce="),

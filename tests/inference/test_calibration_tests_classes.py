@@ -104,7 +104,7 @@ def test_many_classes_are_cut_short_in_print():
     found = cs.calibration_test(label, prob, lens="class_wise", n_resamples=9, rng=1)
     assert "and 20 more, each with p of at least" in str(found)
     assert "Draws: 9 resamples." in str(found)
-    assert len(str(found).splitlines()) == 20
+    assert len(str(found).splitlines()) == 22
 
 
 def test_top_label_is_a_test_of_one_event():

@@ -128,7 +128,7 @@ def test_the_word_for_confidences_is_that_of_confidence_against_accuracy(n, mean
 
 
 def test_what_is_as_on_fitted_rows_says_so():
-    fitted = "or these rows were used for fitting"
+    fitted = "or the model was fitted on these rows"
     assert fitted in str(deviation_in(*confidences(0.75, 0.97, 2000)))
     assert fitted not in str(deviation_in(*confidences(0.85, 0.6, 2000)))
     assert fitted in str(deviation_in(*cs.generators.temperature(0.5).sample(2000, rng=2)))
@@ -141,7 +141,7 @@ def test_a_single_event_is_never_called_confident(lens):
     label, prob = confidences(0.75, 0.97, 2000)
     data = (label, prob) if lens is not None else (label == 0, prob[:, 0])
     said = str(cs.calibration_test(*data, lens=lens, n_resamples=199, rng=1))
-    assert "too far apart" in said
+    assert "too extreme" in said
     assert "confident" not in said
 
 

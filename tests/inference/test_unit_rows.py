@@ -21,7 +21,7 @@ IDS = ("weights", "clusters", "both")
 
 def units_of(**given):
     data = cs.Data(Y, P, **given)
-    return UnitRows.of(data.view(), data)
+    return UnitRows.of(data.view(), data.cluster, data.unseen)
 
 
 def test_rows_that_all_count_once_are_not_asked_one_by_one():
@@ -64,11 +64,11 @@ def test_0_is_at_the_end_of_the_mean_at_the_ends_of_a_ratio(given):
 
 def test_a_ratio_without_events_begins_at_0_and_one_of_tiny_predictions_may_have_no_end():
     data = cs.Data(np.zeros(60, int), np.full(60, 0.2), cluster=np.arange(60) // 2)
-    low, high = UnitRows.of(data.view(), data).ratio("O/E", 0.025)
+    low, high = UnitRows.of(data.view(), data.cluster, data.unseen).ratio("O/E", 0.025)
     assert low == 0 < high < np.inf
     p = np.r_[np.full(40, 1e-12), np.full(2, 0.9)]
     data = cs.Data(np.r_[np.zeros(40, int), 1, 0], p, cluster=np.r_[np.repeat(np.arange(40), 1), 40, 40])
-    assert UnitRows.of(data.view(), data).ratio("O/E", 0.025)[1] == np.inf
+    assert UnitRows.of(data.view(), data.cluster, data.unseen).ratio("O/E", 0.025)[1] == np.inf
 
 
 def test_clusters_of_one_row_are_rows_of_weight_1():

@@ -15,6 +15,8 @@ READING = {
 }  # fmt: skip
 TAKES_APART = {"partition", "rpartition", "removeprefix", "removesuffix"}
 READERS = {  # whose texts are taken apart there
+    "answers_by_model.py": "names of fields, with dots",
+    "cli/formats/chosen_columns.py": "patterns of columns",
     "cli/formats/array_files.py": "names of arrays in a file",
     "cli/features_and_periods.py": "dates in a file",
     "cli/formats/cell_format.py": "how a file begins",
@@ -46,6 +48,7 @@ READERS = {  # whose texts are taken apart there
     "plots/audit_plot.py": "a label without what is empty in front of it",
     "plots/inline_svg.py": "what matplotlib draws",
     "reporting/conditions.py": "a condition on the command line",
+    "reporting/fields_of_any_report.py": "a condition on the command line",
     "reporting/formats.py": "the ending of a file",
     "plots/studies/estimates.py": "names of columns, with a number of rows in them",
     "plots/studies/rates.py": "numbers as they are written",

@@ -18,7 +18,7 @@ def test_the_printed_words_begin_with_the_verdict(one, two):
     lines = str(one).splitlines()
     assert lines[0] == one.data
     assert lines[1] == cs.calibration_test(Y, P, rng=0).answer.splitlines()[0]
-    assert "B. There is" in str(two)
+    assert "B. Not calibrated" in str(two)
     assert str(two.comparisons["brier"]) in str(two)
 
 

@@ -58,7 +58,7 @@ def test_ends_and_variances_of_clusters_are_those_of_the_package():
     random = np.random.default_rng(8)
     unit = np.repeat(np.arange(400), random.integers(1, 8, 400))[:400]
     fold = (random.permutation(unit.max() + 1) % 5)[unit]
-    rows = {"folds": fold, "cluster": unit, "rng": 1}
+    rows = {"folds": fold, "cluster": cs.Clusters(unit, unseen="clusters"), "rng": 1}
     for measure, each in folds.upper_ends(random, y, p, fold, 1999, unit).items():
         high = cs.confidence_interval(y, p, measure=measure, n_resamples=1999, **rows).high
         assert high == pytest.approx(each.triangle, rel=0.05)

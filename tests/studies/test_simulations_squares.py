@@ -100,7 +100,8 @@ def test_it_is_the_recipe_of_the_package_in_clusters_and_classes():
         sides = [Side(v[cell], weight[cell] * r[cell], models.bandwidth, sign) for sign, v, r in models.sides]
         given = None if models.weight is None else weight[cell]
         for rows_hide in (False, True):
-            bound = bound_of(sides, np.ones(cell.size), given, unit, rows_hide=rows_hide).over(len(models.events))
+            unseen = "rows" if rows_hide else "clusters"
+            bound = bound_of(sides, np.ones(cell.size), given, unit, unseen=unseen).over(len(models.events))
             low, high = models.ends(count, 0.025, rows_hide=rows_hide)
             assert low[0] == pytest.approx(max(bound.low(0.025), -1), abs=1e-11)
             assert high[0] == pytest.approx(min(bound.high(0.025), 1), abs=1e-11)

@@ -139,7 +139,7 @@ def test_clusters_are_drawn_as_they_are_described():
     assert rate == pytest.approx(0.275, abs=4 * np.sqrt(0.25 * 3 / rows))
     for (y, p), more in data[:20]:
         three = p == 0.4
-        alike = pd.Series(y[three]).groupby(more["cluster"][three]).nunique()
+        alike = pd.Series(y[three]).groupby(more["cluster"].labels[three]).nunique()
         assert (alike == 1).all()
 
 

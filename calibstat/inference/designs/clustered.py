@@ -84,11 +84,11 @@ class Clustered(Independent):
         unseen = Unseen(self.data.unseen, problem.view.rarest(self.units).count)
         if method != "honest":
             return replace(found, rows=replace(rows, cautions=tuple(of_bootstrap(rows.clusters))))
-        like_observed = problem.is_mean or problem.measure.honest == "norm"
+        like_observed = problem.is_mean or problem.compares or problem.laplace_bandwidth is not None
         alike: list[str] = []
         if problem.is_mean:
             with suppress(ValueError):  # of an infinite loss, in a row of weight 0 too
-                alike = of_neighbours(problem.losses().loss, self.data, problem.weight)
+                alike = of_neighbours(problem.losses().loss, self.units, self.unit_names, problem.weight)
         return replace(found, rows=rows.supposing(unseen, confidence_level, like_observed, alike))
 
     def introduced(self, rows: str) -> str:

@@ -80,6 +80,11 @@ class Design(ABC):
         """The label of each cluster in the order of the numbers, None if none were given."""
         return self.data.cluster_names
 
+    @property
+    def unseen(self) -> str:
+        """What is supposed of clusters that are absent, a word of `UNSEEN`."""
+        return self.data.unseen
+
     @abstractmethod
     def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         """Return the test of calibration by a measure."""

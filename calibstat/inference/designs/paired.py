@@ -73,7 +73,7 @@ class PairedClusters(Paired):
             return []
         loss = [each.losses().loss for each in compared.problems]
         weight = compared.first.weight
-        found = [of_neighbours(loss[a] - loss[b], self.first, weight) for a, b in how.pairs]
+        found = [of_neighbours(loss[a] - loss[b], self.units, self.first.cluster_names, weight) for a, b in how.pairs]
         return [*dict.fromkeys(sentence for each in found for sentence in each)]
 
     def null(self, compared: ComparedModels, method: str, rows: Rows) -> str:

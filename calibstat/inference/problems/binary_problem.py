@@ -135,6 +135,7 @@ class BinaryProblem(Problem):
         of = self.measure.of_residuals(self.view.sample)[1]
         order, unit_in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
         table = RowTable.of_rows(self._rows.take(order), self.view.sample, None, unit_in_order)
+        table = replace(table, unseen=self.unseen)
         interval = self.measure.interval_by_rows(self.view.sample, table)
         return ClusteredRows(interval.estimate, interval, table, of)
 

@@ -137,7 +137,7 @@ def test_compare_says_that_many_rows_are_in_cells(folder, monkeypatch):
     few = plain_text(run("compare", folder, *TWO).stdout)
     y, a, b = rows(6000)
     comparison = cs.compare(y, {"a": a, "b": b})
-    assert f"p = {comparison.pvalue.item():.1g}" in few or "p <" in few
+    assert f"p = {comparison.pvalue.item():.2g}" in few or "p <" in few
     assert "kinds" not in few
     monkeypatch.setattr(rows_of_models, "MOST_ROWS", 3000)
     monkeypatch.setattr(rows_of_models, "MOST_KINDS", 1000)

@@ -171,22 +171,22 @@ def test_clusters():
     weight = np.random.default_rng(2).choice([0.0, 1.0, 2.5], 300)
     order = np.random.default_rng(3).permutation(300)
     for given in (None, weight):
-        for unseen in ("clusters", "rows"):
+        for unseen in ("observed", "clusters", "rows"):
             in_clusters = cs.Clusters(cluster, unseen=unseen)
             found = cs.compare(y, {"A": p, "B": q}, cluster=in_clusters, sample_weight=given)
-            if unseen == "clusters":
+            if unseen == "observed":
                 alone = cs.compare(y, {"A": p, "B": q}, cluster=cluster, sample_weight=given)
                 assert alone.to_dict() == found.to_dict()
             w = np.ones(300) if given is None else given
             kept = w > 0
             weighted = [Side(side.value[kept], (w * side.residual)[kept], H, side.sign) for side in sides(y, p, q)]
             unit = np.unique(cluster[kept], return_inverse=True)[1]
-            both = bound_of(weighted, np.ones(kept.sum()), w[kept], unit, rows_hide=unseen == "rows")
+            both = bound_of(weighted, np.ones(kept.sum()), w[kept], unit, unseen=unseen)
             assert str(found.measure) == "kernel_ce_squared(bandwidth=0.2)"
             ends = (found.difference[0], found.low[0], found.high[0])
             assert ends == pytest.approx((both.estimate, both.low(0.025), both.high(0.025)), rel=1e-9)
             assert "clusters of" in found.null_hypothesis
-            assert ("not observed do not matter" in found.null_hypothesis) == (unseen == "rows")
+            assert ("absent here do not matter" in str(found)) == (unseen == "rows")
             renamed = cs.Clusters(100 - cluster[order], unseen=unseen)
             moved = None if given is None else given[order]
             again = cs.compare(y[order], {"A": p[order], "B": q[order]}, cluster=renamed, sample_weight=moved)
@@ -207,7 +207,7 @@ def test_classes(clusters):
         for k in range(3)
         for side in [Side(v[:, k], (y == k) - v[:, k], H, sign)]
     ]
-    both = bound_of(of_classes, np.ones(300), None, given.get("cluster")).over(3)
+    both = bound_of(of_classes, np.ones(300), None, given.get("cluster"), unseen="observed").over(3)
     assert (found.low[0], found.high[0]) == pytest.approx((both.low(0.025), both.high(0.025)), rel=1e-9)
     if not clusters:
         wanted = cs.estimate(y, p, measure="kernel_ce_squared", bandwidth=H, lens="class_wise_mean")

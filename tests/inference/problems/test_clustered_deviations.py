@@ -35,7 +35,7 @@ def test_it_is_the_default():
     assert found.measure.name == "omnibus"
     assert found.pvalue <= 0.05
     assert found.deviation.claims is None
-    assert "too far apart. This describes them only, without a test." in str(found)
+    assert "too extreme (a description, not a test)." in str(found)
     assert found.null_distribution.shape == (199,)
     assert found.pvalue == p_value(found.statistic, found.null_distribution, "greater")
 

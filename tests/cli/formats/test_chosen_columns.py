@@ -2,7 +2,7 @@
 
 import pytest
 
-from calibstat.cli.chosen_columns import choose, matching, need_column, need_features
+from calibstat.cli.formats.chosen_columns import choose, matching, need_column, need_features
 
 THERE = ["y", "p_cat", "p_dog", "q", "q"]
 

@@ -10,9 +10,9 @@ import pytest
 from command_line import COLUMNS, PATTERN, fails_with, run
 
 import calibstat
-from calibstat.cli import before_reading
 from calibstat.cli.app import COMMANDS
-from calibstat.cli.before_reading import names_in
+from calibstat.cli.formats import before_reading
+from calibstat.cli.formats.before_reading import names_in
 from calibstat.cli.input_files import columns_of
 
 SHOW = """

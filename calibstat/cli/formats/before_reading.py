@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from typer.models import OptionInfo
 
-from calibstat.cli.chosen_columns import WILD, choose, need_column, need_features
 from calibstat.cli.file_checks import check_file
 from calibstat.cli.formats.cell_format import format_of
+from calibstat.cli.formats.chosen_columns import WILD, choose, need_column, need_features
 from calibstat.cli.formats.text_files import CSV_FILES, JSON_FILES, kind_of, names_of_lines, opened
 from calibstat.cli.large.parts import check_columns, parts_of
 
