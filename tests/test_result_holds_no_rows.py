@@ -161,8 +161,8 @@ ASKED = {
     "Monitor": monitored,
     "Monitor: status": lambda r: monitored(r).status(),
     "Monitor: something impossible": impossible_for_a_monitor,
-    "calibration_test: something impossible": lambda r: cs.calibration_test(
-        r.y, np.where(r.y * r.p > 0.9, 0, r.p), **FEW
+    "calibration_test: something impossible": lambda r: (
+        cs.calibration_test(r.y, np.where(r.y * r.p > 0.8, 0, r.p), **FEW).impossible
     ),
     "Monitor: summary": lambda r: cs.Monitor().summarize(*r.binary),
     "Monitor: several models": each_watched,

@@ -82,7 +82,7 @@ class Design(ABC):
 
     @property
     def unseen(self) -> str:
-        """What is supposed of clusters that are absent, a word of `UNSEEN`."""
+        """The assumption about clusters that are absent, a word of `UNSEEN`."""
         return self.data.unseen
 
     @abstractmethod
