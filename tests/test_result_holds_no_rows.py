@@ -53,6 +53,10 @@ def monitored(rows):
     return monitor
 
 
+def impossible_for_a_test(rows):
+    return cs.calibration_test(rows.y, np.where(rows.y * rows.p > 0.8, 0, rows.p), **FEW).impossible
+
+
 def impossible_for_a_monitor(rows):
     monitor = cs.Monitor(alpha=0.5)
     for _ in range(3):
