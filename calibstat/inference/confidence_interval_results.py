@@ -47,8 +47,8 @@ class ConfidenceInterval(NotedResult):
     few_events : str
         The outcome that was observed fewer than 10 times, in rows or clusters; empty if none was.
     if_calibrated : float or None
-        The median of the estimate on these rows if every prediction were the true probability, of an honest interval
-        whose high end is this median, or of which the estimate lies above the high end; else None.
+        The noise floor: the median of the estimate on these rows if every prediction were the true probability. Of the
+        first 99 resamples, unless the high end needs all. None where `no_noise_floor` says why.
     condition : str
         The shape of the calibration curve for which the high end of `l1` holds, in words; else empty.
     void : str
@@ -87,16 +87,34 @@ class ConfidenceInterval(NotedResult):
         """The models that the interval is for, in words; empty of one model and fresh rows."""
         return self.rows.scope(self.method)
 
+    @property
+    def no_noise_floor(self) -> str:
+        """The reason why `if_calibrated` is None; empty if it is not."""
+        if self.if_calibrated is not None:
+            return ""
+        bracket = "a bracket is made of two other measures" if self.method == "bracket" else ""
+        return self.rows.no_noise_floor or bracket or f"{self.measure.name} is not a calibration error"
+
+    @property
+    def noise(self) -> str:
+        """The value that a calibrated model would show on these rows, in one sentence, where it is known."""
+        if self.if_calibrated is None:
+            return ""
+        return f"A calibrated model would show about {settled(self.if_calibrated):.2g} on these rows."
+
     def remark(self, write: Callable[[float], str] = FOUR_DIGITS) -> str:
         """Say why the high end is not lower, and why the estimate lies outside the interval; nothing if neither is so.
 
         `write` writes numbers.
         """
         below, above = exceeds(self.low, self.estimate), exceeds(self.estimate, self.high)
+        honest = self.method not in BOOTSTRAPS
         floor = "" if self.if_calibrated is None else f"would show {write(self.if_calibrated)} on these rows"
-        if above and floor:
+        if above and floor and honest:
             return f"The estimate lies above the interval because it is biased upwards: a calibrated model {floor}."
-        sentence = f"A calibrated model {floor}; the interval does not end below that." if floor else ""
+        sentence = ""
+        if self.if_calibrated == self.high and honest:
+            sentence = f"A calibrated model {floor}; the interval does not end below that."
         if below and self.method in ("honest", "proven"):
             sentence += (
                 " The estimate lies below the interval because its bias is subtracted: it may be below 0, the error "
@@ -135,7 +153,9 @@ class ConfidenceInterval(NotedResult):
         return lines
 
     def __str__(self) -> str:
-        remarks = "".join(f"{each}\n" for each in (self.of_curves(), self.remark()) if each)
+        remark = self.remark()
+        noise = "" if "calibrated model" in remark else self.noise
+        remarks = "".join(f"{each}\n" for each in (noise, self.of_curves(), remark) if each)
         unseen = f"\n{self.rows.unseen}" if self.rows.unseen else ""
         bound = self.rows.bound(self.low, self.high, self.confidence_level, self.method)
         cautions = "".join(f"{each}\n" for each in self.rows.cautions)

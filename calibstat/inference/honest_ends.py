@@ -17,10 +17,10 @@ from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.resampling import Draws, Stream
 from calibstat.resampling.quantiles import quantiles
 
-FIRST = 24  # resamples that are looked at before the others are drawn
+FIRST = 99  # resamples that are looked at before the others are drawn, and of which a calibrated model is told
 ROUNDING = 1e-12
 FEW_EVENTS = 10  # of either outcome, below which a result says so
-FEW_ABOVE = 2  # of them above an end; if half of all resamples are above it, there are so few in 1 of 50,000 cases
+FEW_ABOVE = 28  # of them above an end; if half of all resamples are above it, there are so few in 1 of 100,000 cases
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +93,25 @@ class HonestEnds:
         """The median of the estimates if calibrated."""
         return float(quantiles(self.if_calibrated, 0.5))
 
+    @property
+    def noise_floor(self) -> float | None:
+        """The median of the estimates if calibrated, of the first ones unless an end needed all; None of a mean."""
+        if self.interval.is_mean:
+            return None
+        return self.median if self.known is not None or self.draws.n <= FIRST else float(quantiles(self._first, 0.5))
+
     @cached_property
     def _first(self) -> np.ndarray:
-        return self._draw_labels(self.draws.part(0, FIRST, Stream.LABELS))
+        return first_if_calibrated(self._draw_labels, self.draws)
 
     @cached_property
     def _draw_labels(self) -> Callable[[Draws], np.ndarray]:
         return self.posed.drawer_of_labels()
+
+
+def first_if_calibrated(draw_labels: Callable[[Draws], np.ndarray], draws: Draws) -> np.ndarray:
+    """Return the first estimates on labels drawn independently from the predictions."""
+    return draw_labels(draws.part(0, min(FIRST, draws.n), Stream.LABELS))
 
 
 class NoInterval(ValueError):

@@ -67,6 +67,11 @@ class Rows(Result):
         return ()
 
     @property
+    def no_noise_floor(self) -> str:
+        """The reason why nobody knows what a calibrated model would show on such rows; empty where it is known."""
+        return ""
+
+    @property
     def beside(self) -> str:
         """The end of the first line of an interval, after its lens."""
         return f", {self.counted}.\n"
@@ -133,6 +138,10 @@ class ClustersOfRows(Rows):
     def compared(self) -> str:
         return self.assumption
 
+    @property
+    def no_noise_floor(self) -> str:
+        return "calibration does not say how the outcomes of a cluster depend on each other"
+
 
 @dataclass(frozen=True, eq=False)
 class Folds(Rows):
@@ -158,6 +167,10 @@ class Folds(Rows):
 
     def __str__(self) -> str:
         return self.in_words
+
+    @property
+    def no_noise_floor(self) -> str:
+        return "each prediction depends on the outcomes of the other folds"
 
     @property
     def counted(self) -> str:
@@ -190,6 +203,10 @@ class LabelledRows(Rows):
     @property
     def counted(self) -> str:
         return f"{self.labelled:,} labelled rows among {self.n:,}"
+
+    @property
+    def no_noise_floor(self) -> str:
+        return "calibration does not say how the judge and the outcomes depend on each other"
 
     @property
     def unseen(self) -> str:

@@ -97,11 +97,14 @@ def _measures(report: ReportFields) -> Section:
     for key, entry in first.measures.items():
         title = f"{entry.title}{entry.lens.in_brackets}"
         each = [model.measures[key] for model in report.models.values()]
+        floors = ["–" if m.if_calibrated is None else number(m.if_calibrated) for m in each]
         if several:
             rows.append([title, *(_with_interval(m.estimate, m.low, m.high) for m in each)])
+            if any(m.if_calibrated is not None for m in each):
+                rows.append(["… of a calibrated model", *floors])
         else:
-            rows.append([title, number(entry.estimate), ends(entry.low, entry.high)])
-    header = header if several else ["Measure", ">Estimate", f">{level} interval"]
+            rows.append([title, number(entry.estimate), ends(entry.low, entry.high), *floors])
+    header = header if several else ["Measure", ">Estimate", f">{level} interval", ">A calibrated model"]
     note = f"{level} intervals, each valid by itself; –: none is known to cover near calibration." if several else ""
     lead = ["These measures describe the size of the error. The conclusion is the verdict above."]
     remarks = [

@@ -42,6 +42,8 @@ class Measured(Result):
         The outcome whose probability was predicted; without words where no interval is known.
     estimate, low, high : float
         The measure on the data, and the ends of its interval: nan where none is known.
+    if_calibrated : float or None
+        What a calibrated model would show on these rows; None where it is not known.
     remark : str
         Why the estimate lies outside the interval and why the high end is not lower; empty if neither is so.
     """
@@ -52,6 +54,7 @@ class Measured(Result):
     estimate: float
     low: float
     high: float
+    if_calibrated: float | None = None
     remark: str = ""
 
     def __str__(self) -> str:
@@ -112,6 +115,6 @@ def measured(
     if interval is None:
         value = float(np.mean([estimate(each.as_independent(), **beside(asked)) for each in seen.repeats]))
         return Measured(name, MEASURES[name].info.title, UNSAID, value, float("nan"), float("nan"))
-    ends = interval.low, interval.high
+    ends = interval.low, interval.high, interval.if_calibrated
     remark = " ".join(each for each in (interval.of_curves(number), interval.remark(number)) if each)
     return Measured(name, MEASURES[name].info.title, interval.lens, interval.estimate, *ends, remark)

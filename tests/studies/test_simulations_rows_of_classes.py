@@ -41,6 +41,7 @@ def test_the_answers_are_those_of_the_public_functions():
     cell = study.Cell("interval", "geometric clusters, weights", 1.0, 1)
     data, draws = np.random.SeedSequence([study.SEED, *b"interval", *cell.kind.encode(), 5]).spawn(2)
     y, p, known = cell.rows.sample(data)
+    known["cluster"] = cs.Clusters(known["cluster"], unseen="clusters")
     expected = cs.confidence_interval(y, p, **study.OF_CLUSTERS["ks, mean"], **known, n_resamples=99, rng=draws)
     assert cell.answer(5)[0] == (expected.low, expected.high)
 

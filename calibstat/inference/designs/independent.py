@@ -20,7 +20,14 @@ from calibstat.inference.confidence_interval_results import BOOTSTRAPS, Confiden
 from calibstat.inference.designs.design import Design, HowToTest
 from calibstat.inference.designs.sections import Sections
 from calibstat.inference.deviation import CLAIM_LEVEL
-from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
+from calibstat.inference.honest_ends import (
+    FEW_EVENTS,
+    HonestEnds,
+    NoInterval,
+    exceeds,
+    first_if_calibrated,
+    need_events,
+)
 from calibstat.inference.p_values import holm
 from calibstat.inference.problems.impossible_rows import impossible_rows
 from calibstat.inference.problems.pose import SCHEMES, NullModel, null_model, problem_of
@@ -34,6 +41,7 @@ from calibstat.measures.cumulative import KS
 from calibstat.measures.kinds.base import Measure, MulticlassMeasure, written_options
 from calibstat.resampling import Draws, Stream
 from calibstat.resampling.binary_cells import MANY_PREDICTIONS, with_few_predictions
+from calibstat.resampling.quantiles import quantiles
 from calibstat.resampling.sources import CellSums
 from calibstat.result import read_only
 
@@ -202,20 +210,29 @@ class Ends(NamedTuple):
         if method == "bracket":
             return cls(*bracket_interval(problem, alpha, draws))
         if method in BOOTSTRAPS:
-            return cls(*bootstrap_interval(posed, posed.statistic(), method, alpha, draws))
+            low, high = bootstrap_interval(posed, posed.statistic(), method, alpha, draws)
+            return cls(low, high, said=only_noise(problem, posed, draws, unit))
         ends = HonestEnds.of(posed, draws)
         ends = replace(ends, interval=ends.interval.proven) if method == "proven" else ends
         interval = ends.interval
         need_events(interval, problem.view.rarest(unit), problem)
         low, high = ends.low(alpha), ends.high(alpha)
-        shows = not interval.is_mean and (ends.known == high or exceeds(posed.statistic(), high))
+        shows = unit is None or ends.known == high or exceeds(posed.statistic(), high)
         said = {
-            "if_calibrated": ends.median if shows else None,
+            "if_calibrated": ends.noise_floor if shows else None,
             "condition": interval.condition,
             "void": interval.void,
             "high_of_calibrated": interval.high_of_calibrated(alpha / 2),
         }
         return cls(low, high, interval.is_bounded, said)
+
+
+def only_noise(problem: Problem, posed: Posed, draws: Draws, unit: np.ndarray | None) -> Mapping[str, Any]:
+    """Return what is said of a bootstrap interval: what a calibrated model would show."""
+    if problem.is_mean or unit is not None:
+        return NO_CONDITION
+    first = first_if_calibrated(posed.drawer_of_labels(), draws)
+    return {**NO_CONDITION, "if_calibrated": float(quantiles(first, 0.5))}
 
 
 def mean_outcome(data: Data) -> float:

@@ -85,7 +85,7 @@ class RectifiedRows:
         """Return the honest ends, and the median of a calibrated model where it says something of them."""
         ends = HonestEnds.of(self, draws)
         low, high = ends.low(alpha), ends.high(alpha)
-        return low, high, ends.median if ends.known == high or exceeds(self.estimate, high) else None
+        return low, high, ends.noise_floor if ends.known == high or exceeds(self.estimate, high) else None
 
     def honest(self) -> Interval:
         """Return the honest interval."""
