@@ -301,7 +301,7 @@ def share_of_draws_below(floor, n_draws=2000):
 
 
 def test_the_noise_floor_is_the_median_of_a_calibrated_model():
-    # the rank of a median of 99 draws has a standard deviation of .05; 4 of these, and of 2000 draws, miss in 1 of 15,000
+    # the rank of a median of 99 draws has standard deviation .05; 4 of these and of 2000 draws miss in 1 of 15,000
     found = cs.confidence_interval(Y, P, rng=1).if_calibrated
     assert abs(share_of_draws_below(found) - 0.5) < 0.205
     assert abs(share_of_draws_below(1.2 * found) - 0.5) > 0.205  # as it would be if it were a fifth larger
