@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     Summarize: TypeAlias = Callable[[Any, np.ndarray, np.ndarray | None], Any]  # of a monitor, rows and their segments
 
 
-RECALIBRATE = "Recalibrate with rows since the change, and watch the new predictions with a new file of --state."
+RECALIBRATE = (
+    "Ask how large the error is since the change: calibstat test, of the rows of these periods. If it matters, "
+    "recalibrate with them, and watch the new predictions with a new file of --state."
+)
 GO_ON = "When the next period is over give the same command with its rows, and with --state to go on."
 Regime: TypeAlias = tuple[float | None, float | None]  # what was given of --alpha and --arl
 

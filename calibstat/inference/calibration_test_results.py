@@ -150,7 +150,7 @@ class CalibrationTestResult(NotedResult):
     @property
     def next_step(self) -> str:
         """The advice what to do, in one sentence; nothing where the size of the error is not known."""
-        return "" if self.size is None else next_step(self.pvalue, self.size)
+        return "" if self.size is None else next_step(self.pvalue, self.size, self.rows.collected)
 
     @property
     def details(self) -> str:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 FIFTHS = 5
 COLUMNS = ("left", "right", "count", "mean_prediction", "frequency", "low", "high")
 NO_SMALLER_MARGIN = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
+WORST_AND_MEAN = ' This is about the worst of them; the mean over all predictions is another question: measure="ece".'
 P_FLOOR = 1e-6  # of a test by a measure: the search for its p-value ends here
 _NO_BINS = (
     "expected independent rows of equal weight for {}, found {}: its proof bounds a number of events; "
@@ -138,16 +139,17 @@ class Equivalence(NotedResult):
         """Whether the margin is shown, and what these rows could show."""
         margin, limit = f"{self.margin:g}", _rounded_up(self.limit)
         floor = "" if self.if_calibrated is None else f" {NO_SMALLER_MARGIN.format(_rounded_up(self.if_calibrated))}"
+        claim = f"{self.measure} is at most {margin}"
+        if self.count is not None:
+            claim = f"in {_every(self.count, self.measure)} the outcomes average within {margin} of the predictions"
+        smallest = f"The smallest margin that these {self.n:,} rows show is {limit:g}."
         if self.claimed:
-            claim = f"{self.measure} is at most {margin}"
-            if self.count is not None:
-                claim = f"In {_every(self.count, self.measure)} the outcomes average within {margin} of the predictions"
-            return f"{claim} (p = {settled(self.pvalue):.3g}; these rows could show {limit:g}).{floor}"
-        sentence = f"Not shown: the smallest margin that these {self.n} rows show is {limit:g}."
+            return f"Shown: {claim} (p = {settled(self.pvalue):.3g}). {smallest}{floor}"
+        sentence = f"Not shown: {claim}. {smallest}"
         if self.rows_needed is not None:
-            needed = f"needs about {self.rows_needed} rows for a 50 % chance to show {margin}"
+            needed = f"needs about {self.rows_needed:,} rows for a 50 % chance to show {margin}"
             sentence += f" Even a calibrated model {needed}."
-        return f"{sentence}{floor}"
+        return f"{sentence}{floor}{WORST_AND_MEAN if self.count is not None and self.count.size > 1 else ''}"
 
     @property
     def details(self) -> str:

@@ -29,6 +29,11 @@ class Rows(Result):
         return f"{self.n:,} independent row{'s' * (self.n != 1)}"
 
     @property
+    def collected(self) -> str:
+        """The units of which more would say more."""
+        return "rows"
+
+    @property
     def counted(self) -> str:
         """The rows as a line of a result counts them."""
         return f"n = {self.n}"
@@ -129,6 +134,10 @@ class ClustersOfRows(Rows):
 
     def __str__(self) -> str:
         return self.in_words
+
+    @property
+    def collected(self) -> str:
+        return "clusters"
 
     @property
     def unseen(self) -> str:

@@ -98,12 +98,14 @@ def verdict(p: str, pvalue: float, size: SizeOfError | None, found: str = "") ->
 
     `p` is the p-value in words, such as "p = 0.001 (approximate)". `found` is what else is known of the error.
     """
-    shown = next((words for level, words in STRENGTHS if pvalue <= level), "No miscalibration is shown")
+    shown = next((words for level, words in STRENGTHS if pvalue <= level), NOTHING_SHOWN)
     if size is None:
         return [f"{shown} ({p}){f': {found}' if found else ''}."]
     if size.is_small:
         shown = "Not perfectly calibrated" if pvalue <= LOW else shown
         return [f"{shown} ({p}), and the error is small: {size.where}."]
+    if shown == NOTHING_SHOWN and size.low > 0:
+        return [f"This test finds no miscalibration ({p}), but the interval of the ECE excludes 0: {size.where}."]
     sentences = [f"{shown} ({p}): {size.where}."]
     if size.running is not None:
         most = points(size.running, math.ceil)
@@ -113,6 +115,7 @@ def verdict(p: str, pvalue: float, size: SizeOfError | None, found: str = "") ->
     return sentences
 
 
+NOTHING_SHOWN = "No miscalibration is shown"
 STRENGTHS = (
     (STRONG, "Not calibrated"),
     (LOW, "There is evidence of miscalibration"),
@@ -120,16 +123,19 @@ STRENGTHS = (
 )
 
 
-def next_step(pvalue: float, size: SizeOfError) -> str:
-    """Return what to do, in one sentence."""
+def next_step(pvalue: float, size: SizeOfError, collected: str = "rows") -> str:
+    """Return what to do, in one sentence; `collected` is what more of would say more."""
     high = points(size.high, math.ceil)
     if size.is_small:
         if pvalue <= LOW:
             return f"Use the predictions if an error of {high} points does not matter: it is shown not to be larger."
         return "Use the predictions, and watch them with calibstat.Monitor."
-    if pvalue <= LOW:
-        return "Recalibrate on other rows: calibstat.recalibration.choose(y, p)."
+    if pvalue <= LOW or size.low > 0:
+        return (
+            f"If an error of {high} points matters to you, recalibrate on other rows "
+            "(calibstat.recalibration.choose(y, p)), or, if that is done already, on more of them."
+        )
     return (
-        f"Collect more rows if an error of {high} points would matter to you; else use the predictions and "
+        f"Collect more {collected} if an error of {high} points would matter to you; else use the predictions and "
         "watch them with calibstat.Monitor."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from calibstat.digits import settled
 from calibstat.inference.problems.impossible_rows import impossible_in_words
+from calibstat.inference.size_of_error import points
 from calibstat.monitoring.period_labels import Label
 from calibstat.output.wording import level_text, number_of
 from calibstat.result import Result
@@ -180,17 +182,49 @@ class MonitorStatus(Result):
             return f"Chance of ever raising a false alarm: at most {100 * self.alpha:g} %."
         return f"False alarms come on average at least {self.arl:g} periods apart; in the long run one is certain."
 
+    @property
+    def answer(self) -> str:
+        """Whether there is an alarm, and how far outcomes and predictions lie apart in the mean, in one line."""
+        if not self.periods:
+            return "No period so far."
+        alarm = f"No alarm in {number_of('period', len(self.periods))}."
+        if self.alarm_period is not None:
+            number = {label: i + 1 for i, label in enumerate(self.periods)}[self.alarm_period]
+            nth = "" if self.alarm_period == number else f", number {number}"
+            alarm = f"Alarm in period {self.alarm_period}{nth} of {len(self.periods):,}."
+            if len(self.alarms) > 1:
+                alarm += f" It is the latest of {len(self.alarms)} alarms."
+        return f"{alarm} {self._gap_in_words}"
+
+    @property
+    def _gap_in_words(self) -> str:
+        assert self.gap is not None
+        assert self.gap_low is not None
+        assert self.gap_high is not None
+        return (
+            f"Over {number_of('row', self.rows)} the outcomes average {_aside(self.gap)} the predictions, "
+            f"between {_aside(self.gap_low, math.floor)} and {_aside(self.gap_high, math.ceil)}."
+        )
+
+    @property
+    def next_step(self) -> str:
+        """The advice what to do, in one sentence."""
+        if not self.periods:
+            return "Feed the rows of a period: update(y, p)."
+        if self.onset is None:
+            return "Go on: feed the rows of the next period."
+        return (
+            f"Ask how large the error is on the rows from period {self.onset.start} on: "
+            "calibstat.calibration_test(y, p). After the model is changed, restart the monitor."
+        )
+
     def __str__(self) -> str:
         if not self.periods:
-            return f"No period so far. {self.promise}"
-        number = {label: i + 1 for i, label in enumerate(self.periods)}
-        lines = [f"No alarm in {number_of('period', len(self.periods))}, {number_of('row', self.rows)}."]
-        if self.alarm_period is not None:
-            nth = "" if self.alarm_period == number[self.alarm_period] else f", number {number[self.alarm_period]}"
-            lines = [f"Alarm in period {self.alarm_period}{nth} of {len(self.periods):,}."]
-            if len(self.alarms) > 1:
-                lines[0] += f" It is the latest of {len(self.alarms)} alarms."
+            return f"{self.answer} {self.promise}"
+        lines = [self.answer]
+        if self.onset is not None:
             lines.append(str(self.onset))
+        lines.append(f"Next: {self.next_step}")
         if self.others is not None:
             where = f"{'' if self.impossible == 1 else 'the first '}in period {self.others.first_impossible}"
             lines.append(f"{impossible_in_words(self.impossible, where)}; {self.others}.")
@@ -199,20 +233,13 @@ class MonitorStatus(Result):
         evidence = _exp_in_words(float(self.log_evidence[-1]), 3)
         lines.append(f"Evidence {evidence}; alarm threshold {self.threshold:g}.{p}")
         lines.append(self.promise)
-        assert self.gap is not None
-        assert self.gap_low is not None
-        assert self.gap_high is not None
         lines.append(
-            f"Observed minus predicted: {settled(self.gap):+.3g} over {number_of('row', self.rows)}, "
-            f"{level_text(self.confidence_level)} confidence sequence {settled(self.gap_low):+.3g} to "
-            f"{settled(self.gap_high):+.3g}, "
-            "right in all periods at once."
+            f"The range of the mean is a {level_text(self.confidence_level)} confidence sequence, right in all periods "
+            "at once; errors that cancel in the mean do not show in it."
         )
         if self.arl is None:
             either = 100 * (self.alpha + 1 - self.confidence_level)
-            lines.append(
-                f"Chance of a false alarm or a wrong confidence sequence: together at most {settled(either):.3g} %."
-            )
+            lines.append(f"Chance of a false alarm or a wrong range: together at most {settled(either):.3g} %.")
         return "\n".join(lines)
 
 
@@ -260,6 +287,12 @@ class ModelsStatus(Result):
         of_models = [f"{name}\n" + "\n".join(f"  {line}" for line in str(each).splitlines())
                      for name, each in self.models.items()]  # fmt: skip
         return "\n".join([f"{which}; {len(self.models)} models. {self.promise}", *of_models])
+
+
+def _aside(gap: float, rounded: Callable[[float], float] = round) -> str:
+    """Write how far a mean lies above or below another, in points of a percentage."""
+    size = points(abs(gap), lambda units: abs(rounded(math.copysign(units, gap))))
+    return f"{size} points {'above' if gap >= 0 else 'below'}"
 
 
 def _exp_in_words(log: float, digits: int) -> str:

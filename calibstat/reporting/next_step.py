@@ -22,7 +22,7 @@ def say_next(
     another one is recalibrated, or fitted again if that is not shown to help.
     """
     pvalue, size = test.pvalue, test.size
-    if size is not None and not beyond and (size.is_small or pvalue > LOW):
+    if size is not None and not beyond and (size.is_small or pvalue > LOW or recalibrated is None):
         return test.next_step
     if pvalue > LOW:
         large = f"an error of {number(error.high)}" if math.isfinite(error.high) else "an error of any size"

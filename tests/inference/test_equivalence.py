@@ -217,8 +217,8 @@ def test_words_of_a_claim():
     found = equivalence_test(y, np.full(1000, 0.5) + np.linspace(-1e-4, 1e-4, 1000), margin=0.15)
     first, second, third = str(found).splitlines()
     assert first == (
-        "In every fifth of the predictions the outcomes average within 0.15 of the predictions "
-        f"(p = {found.pvalue:.3g}; these rows could show 0.0605)."
+        "Shown: in every fifth of the predictions the outcomes average within 0.15 of the predictions "
+        f"(p = {found.pvalue:.3g}). The smallest margin that these 1,000 rows show is 0.0605."
     )
     # 100 of 200: upper limit .5604, and the mean prediction of the first fifth is 8e-5 below .5: .06044, rounded up
     assert second == "5 quantile bins, event: outcome 1, n = 1000, confidence level 95 %."
@@ -226,19 +226,21 @@ def test_words_of_a_claim():
         "Null hypothesis: in some bin the mean outcome probability is more than 0.15 away from the mean prediction."
     )
     ten = str(equivalence_test(y, np.linspace(0.499, 0.501, 1000), margin=0.15, n_bins=10))
-    assert ten.startswith("In every one of the 10 quantile bins the outcomes average within 0.15")
+    assert ten.startswith("Shown: in every one of the 10 quantile bins the outcomes average within 0.15")
     ties = str(equivalence_test(y, np.repeat([0.48, 0.49, 0.5, 0.51, 0.52], [100, 300, 200, 200, 200]), margin=0.2))
-    assert ties.startswith("In every one of the 5 quantile bins ")
+    assert ties.startswith("Shown: in every one of the 5 quantile bins ")
     one = str(equivalence_test(y, np.full(1000, 0.5), margin=0.1))
-    assert one.startswith("In the one bin of all predictions the outcomes average within 0.1 of the predictions")
+    assert one.startswith("Shown: in the one bin of all predictions the outcomes average within 0.1 of the predictions")
 
 
 def test_words_without_a_claim():
     y, p = cs.generators.calibrated().sample(1000, rng=1)
     found = equivalence_test(y, p)
     assert str(found).splitlines()[0] == (
-        "Not shown: the smallest margin that these 1000 rows show is 0.0969. Even a calibrated model needs about "
-        f"{found.rows_needed} rows for a 50 % chance to show 0.05."
+        "Not shown: in every fifth of the predictions the outcomes average within 0.05 of the predictions. The "
+        "smallest margin that these 1,000 rows show is 0.0969. Even a calibrated model needs about "
+        f"{found.rows_needed:,} rows for a 50 % chance to show 0.05. This is about the worst of them; the mean over "
+        'all predictions is another question: measure="ece".'
     )
     assert 0.0968 < found.limit <= 0.0969
     assert "calibrated" not in str(equivalence_test(y, p, margin=0.2))

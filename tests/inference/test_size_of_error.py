@@ -56,7 +56,7 @@ def test_the_verdict_has_the_size_and_the_test():
     assert verdict("p = 0.4", 0.4, size(0.01))[0].startswith(
         "No miscalibration is shown (p = 0.4), and the error is small"
     )
-    assert [verdict("", p, large)[0].split(" (")[0] for p in (0.01, 0.05, 0.1, 0.11)] == [
+    assert [verdict("", p, size(0.05))[0].split(" (")[0] for p in (0.01, 0.05, 0.1, 0.11)] == [
         "Not calibrated",
         "There is evidence of miscalibration",
         "There is weak evidence of miscalibration",
@@ -67,12 +67,23 @@ def test_the_verdict_has_the_size_and_the_test():
 
 
 def test_small_errors_are_not_to_be_recalibrated():
-    assert "Recalibrate" in next_step(0.001, size(0.05, 0.03))
+    large = "If an error of 5 points matters to you, recalibrate on other rows (calibstat.recalibration.choose(y, p)), "
+    assert next_step(0.001, size(0.05, 0.03)) == f"{large}or, if that is done already, on more of them."
     assert next_step(0.001, size(0.0119, 0.006)).startswith(
         "Use the predictions if an error of 1.2 points does not matter"
     )
     assert "Monitor" in next_step(0.5, size(0.01))
     assert next_step(0.5, size(0.05)).startswith("Collect more rows if an error of 5 points")
+    assert next_step(0.5, size(0.05), "clusters").startswith("Collect more clusters if")
+
+
+def test_an_interval_without_0_is_not_passed_over_by_a_large_p_value():
+    """Few clusters leave the test little power: what the interval shows is said, and what to do follows from it."""
+    assert verdict("p = 0.985", 0.985, size(0.05, 0.03)) == [
+        "This test finds no miscalibration (p = 0.985), but the interval of the ECE excludes 0: "
+        "ECE 4 points, between 3 and 5."
+    ]
+    assert next_step(0.985, size(0.05, 0.03)) == next_step(0.001, size(0.05, 0.03))
 
 
 def test_the_default_test_states_the_interval_of_its_seed_and_keeps_its_p_value():

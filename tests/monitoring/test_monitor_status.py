@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import calibstat as cs
 
@@ -18,7 +19,13 @@ def fed(change=40, last=60, **settings):
 
 def test_an_alarm_in_words():
     text = str(fed().status())
-    assert text.splitlines()[0] == "Alarm in period 2026-02-17, number 45 of 60."
+    first, second, third = text.splitlines()[:3]
+    assert first == (  # the gap is .000657, its ends -.01825 and .01957, rounded outwards
+        "Alarm in period 2026-02-17, number 45 of 60. Over 6,000 rows the outcomes average 0.066 points above the "
+        "predictions, between 1.9 points below and 2 points above."
+    )
+    assert second.startswith("Likely start: ")
+    assert third.startswith("Next: Ask how large the error is on the rows from period 2026-02-12 on: calibstat.")
     assert re.search(
         r"^Likely start: period \S+ \(90 % range \S+ to \S+\): predictions too far apart, with true log-odds about "
         r"0\.67 times the predicted ones\. To period \S+: [\d,]+ rows, predicted 0\.\d+, observed 0\.\d+\.$",
@@ -26,15 +33,27 @@ def test_an_alarm_in_words():
         flags=re.MULTILINE,
     )
     assert "Chance of ever raising a false alarm: at most 5 %." in text
-    assert re.search(
-        r"Observed minus predicted: \+0\.000657 over 6,000 rows, 95 % confidence sequence -\S+ to \+", text
-    )
-    assert text.endswith("Chance of a false alarm or a wrong confidence sequence: together at most 10 %.")
+    assert "a 95 % confidence sequence, right in all periods at once" in text
+    assert text.endswith("Chance of a false alarm or a wrong range: together at most 10 %.")
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ((0.0121, 0.0134), "between 1.2 points above and 1.4 points above"),
+        ((-0.0139, -0.0121), "between 1.4 points below and 1.2 points below"),
+        ((0.0, 0.0101), "between 0 points above and 1.1 points above"),
+    ],
+)
+def test_ends_are_rounded_outwards(ends, words):
+    status = replace(fed(last=2).status(), gap_low=ends[0], gap_high=ends[1])
+    assert words in status.answer
 
 
 def test_no_alarm_in_words():
     text = str(fed(change=99, last=5, alpha=0.01).status())
-    assert text.startswith("No alarm in 5 periods, 500 rows.\nEvidence 0.")
+    assert text.startswith("No alarm in 5 periods. Over 500 rows the outcomes average ")
+    assert "\nNext: Go on: feed the rows of the next period.\nEvidence 0." in text
     assert "; alarm threshold 100. Anytime-valid p-value: " in text
     assert "at most 1 %" in text
     assert str(cs.Monitor().status()).startswith("No period so far. Chance")
@@ -52,7 +71,8 @@ def test_impossible_outcomes_in_words():
     monitor = cs.Monitor()
     monitor.update([1], [0.0])
     text = str(monitor.status())
-    assert text.startswith("Alarm in period 1 of 1.\nLikely start: period 1: outcomes of probability 0 were observed.")
+    assert text.startswith("Alarm in period 1 of 1. Over 1 row the outcomes average 100 points above the predictions")
+    assert "\nLikely start: period 1: outcomes of probability 0 were observed." in text
     assert "\n1 row was predicted to be impossible and happened (in period 1); without rows predicted 0 or 1 " in text
     assert "there is no alarm (evidence 1, p = 1).\n" in text
     assert "Evidence ∞; alarm threshold 20. Anytime-valid p-value: 0." in text

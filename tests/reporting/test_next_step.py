@@ -41,6 +41,9 @@ def test_an_error_that_is_small_is_not_recalibrated_again():
     error = SimpleNamespace(high=0.012)
     assert say_next(test, error, None, False) == say_next(test, error, recalibrated(0.1), False) == "Use them."
     assert say_next(test, error, None, True).startswith("Fit the model again with the features of the groups")
+    large = SimpleNamespace(pvalue=0.001, size=replace(small, high=0.05), next_step="Recalibrate or use more rows.")
+    assert say_next(large, error, None, False) == large.next_step  # what was done already is not known
+    assert say_next(large, error, recalibrated(0.1), False).startswith("Recalibrate by PlattScaling()")
 
 
 def test_the_page_says_when_of_which_file_and_what_to_do(one):
