@@ -131,6 +131,8 @@ class CalibrationTestResult(NotedResult):
             sentences = [f"There is {verdict_on_map(self.pvalue, self.calibration_map)}: {p}."]
         else:
             sentences = verdict(p, self.pvalue, self.size, "" if self.classes else self._found)
+        if self.rows.remark:
+            sentences.append(self.rows.remark)
         if self.impossible:
             sentences.append(str(self.impossible))
         if self.deviation:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from calibstat.data.clusters import Unseen, cluster_sizes, clusters_in_words
 from calibstat.data.folds_of_rows import folds_in_words
-from calibstat.inference.words_on_clusters import cautions, supposed
+from calibstat.inference.words_on_clusters import cautions, of_shared_outcomes, supposed
 from calibstat.result import Result
 
 
@@ -41,6 +41,15 @@ class Rows(Result):
     def answer(self, pvalue: float) -> str:
         """Return the verdict of a test where these rows have one of their own; else nothing."""
         return ""
+
+    @property
+    def remark(self) -> str:
+        """The words beside the verdict of a test; nothing of most rows."""
+        return ""
+
+    def tested(self, pvalues: Mapping[str, float]) -> Rows:
+        """Return the same with what a test by several ways to draw such rows says, which found these p-values."""
+        return self
 
     @property
     def premises(self) -> str:
@@ -104,6 +113,8 @@ class ClustersOfRows(Rows):
         What an interval supposes of clusters that are absent from the rows; empty of tests.
     cautions : tuple of str
         Warnings about an interval, a sentence each.
+    remark : str
+        Why a test finds nothing, where only its most cautious way to draw clusters does not; else empty.
     """
 
     clusters: int
@@ -113,6 +124,7 @@ class ClustersOfRows(Rows):
     in_words: str
     assumption: str = ""
     cautions: tuple[str, ...] = ()
+    remark: str = ""
 
     @classmethod
     def of(cls, n: int, unit: np.ndarray, weight: np.ndarray | None = None) -> ClustersOfRows:
@@ -131,6 +143,9 @@ class ClustersOfRows(Rows):
             assumption=supposed(unseen, self.clusters, confidence_level, like_observed),
             cautions=(*cautions(self.clusters, self.effective), *further),
         )
+
+    def tested(self, pvalues: Mapping[str, float]) -> ClustersOfRows:
+        return replace(self, remark=of_shared_outcomes(pvalues, self.clusters))
 
     def __str__(self) -> str:
         return self.in_words

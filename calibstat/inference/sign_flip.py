@@ -53,7 +53,7 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws, rows: Rows)
         n=int(problem.n),
         n_resamples=draws.n,
         stopped=False,
-        rows=rows,
+        rows=rows.tested({way: found.pvalue for way, found in compared.items()}),
         why_stopped=WhyStopped(f"{draws.n} resamples by {how}, of {clusters}"),
         deviation=problem.deviation(None) if p <= CLAIM_LEVEL else None,  # described: errors of rows claim too much
         why_infinite=problem.view.impossible() if np.isinf(statistic) else "",

@@ -35,6 +35,8 @@ class SizeOfError(Result):
     margin : float or None
         The largest error that counts as small; None for the convention: 2 points, and a fifth of the smaller of the
         mean outcome and 1 minus it.
+    if_calibrated : float or None
+        The ECE that a calibrated model would show on these rows; None where it is not known.
     running : float or None
         The high end of `ks`, the largest difference of sums of outcomes and predictions up to any prediction: of fewer
         than 1000 rows if ECE may be 0 and is not shown to be small. Else None.
@@ -46,13 +48,15 @@ class SizeOfError(Result):
     confidence_level: float
     rate: float
     margin: float | None = None
+    if_calibrated: float | None = None
     running: float | None = None
 
     @classmethod
     def of(cls, interval: ConfidenceInterval, rate: float, margin: float | None = None) -> SizeOfError:
         """Return the size that an interval of ECE states."""
         ends = interval.estimate, interval.low, interval.high
-        return cls(*ends, confidence_level=interval.confidence_level, rate=rate, margin=margin)
+        level, floor = interval.confidence_level, interval.if_calibrated
+        return cls(*ends, confidence_level=level, rate=rate, margin=margin, if_calibrated=floor)
 
     @property
     def largest_small(self) -> float:
@@ -73,10 +77,12 @@ class SizeOfError(Result):
 
     @property
     def where(self) -> str:
-        """The ECE with its interval."""
+        """The ECE with its interval and, where it may be 0, what a calibrated model would show."""
         high = points(self.high, math.ceil)
-        ends = f"between {points(self.low, math.floor)} and {high}" if self.low > 0 else f"at most {high}"
-        return f"ECE {points(self.estimate)} points, {ends}"
+        if self.low > 0:
+            return f"ECE {points(self.estimate)} points, between {points(self.low, math.floor)} and {high}"
+        noise = "" if self.if_calibrated is None else f" (a calibrated model would show {points(self.if_calibrated)})"
+        return f"ECE {points(self.estimate)} points, at most {high}{noise}"
 
     def __str__(self) -> str:
         small = f"The error is {'' if self.is_small else 'not shown to be '}small"

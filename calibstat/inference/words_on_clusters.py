@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from calibstat.bounds.tail_bound import share_of_whole_cluster
 from calibstat.data.clusters import ROWS_ALONE, WHOLE, Unseen
 from calibstat.data.days.neighbours import correlation_of_neighbours
 from calibstat.digits import settled
+from calibstat.inference.deviation import CLAIM_LEVEL
+from calibstat.inference.problems.calibrated_clusters import SHARED
 
 FEWEST_STUDIED = 10  # clusters
 FEW_EFFECTIVE = 5.0  # clusters of equal size that say about as much
@@ -40,6 +43,21 @@ def supposed(unseen: Unseen, clusters: int, confidence_level: float, like_observ
     return (
         "Assumes that no kind of cluster that is absent here would contribute more than the most extreme one of these "
         f"{clusters:,}; a kind of which fewer than {often} are expected among {clusters:,} may be missed.{few}"
+    )
+
+
+def of_shared_outcomes(pvalues: Mapping[str, float], clusters: int) -> str:
+    """Return why a test of clusters finds nothing, where it does by every way to draw them but the most cautious.
+
+    `pvalues` has the p-value of each way.
+    """
+    others = max((pvalue for way, pvalue in pvalues.items() if way != SHARED), default=1.0)
+    if others > CLAIM_LEVEL or pvalues.get(SHARED, 0.0) <= CLAIM_LEVEL:
+        return ""
+    return (
+        f"These {clusters:,} clusters are few for this test, which allows for clusters whose rows all have the same "
+        f"outcome: without this p is {settled(others):.2g}. An interval supposes less: "
+        "calibstat.confidence_interval(y, p, cluster=..., measure='kernel_ce')."
     )
 
 

@@ -1,6 +1,7 @@
 """The size of an error in words: when it is small, what is said beside it, how it is rounded, and what to do."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ Y, P = cs.generators.temperature(1.1).sample(20_000, rng=1)
 
 
 def size(high, low=0.0, rate=0.5, margin=None, running=None):
-    return SizeOfError((low + high) / 2, low, high, 0.95, rate, margin, running)
+    return SizeOfError((low + high) / 2, low, high, 0.95, rate, margin, running=running)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,12 @@ def test_the_verdict_has_the_size_and_the_test():
     ]
     assert verdict("p = 0.3", 0.3, size(0.2, running=0.0811))[1].endswith("add up to within 8.2 points of each other.")
     assert verdict("p = 0.3", 0.3, None, "ks is 0.1") == ["No miscalibration is shown (p = 0.3): ks is 0.1."]
+
+
+def test_an_error_that_may_be_0_is_said_beside_its_noise():
+    noisy = replace(size(0.05), if_calibrated=0.0234)
+    assert noisy.where == "ECE 2.5 points, at most 5 (a calibrated model would show 2.3)"
+    assert replace(noisy, low=0.01).where == "ECE 2.5 points, between 1 and 5"
 
 
 def test_small_errors_are_not_to_be_recalibrated():

@@ -1,0 +1,118 @@
+"""How often is the second line of a verdict about few rows right, and what does it add to ECE?
+
+A test of calibration states ECE with its interval. Of fewer than 1000 rows, where this interval reaches 0 and its high
+end is not small, the verdict has a second line: the high end of `ks`, how far sums of outcomes and predictions up to
+any prediction lie apart at most. It is shown because of what the rows say of ECE, so its misses are counted among the
+data sets that have it, and among all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+
+import calibstat as cs
+from calibstat.generators.distributions import Random, Scores
+from calibstat.generators.simulator import drawing
+from calibstat.inference.size_of_error import FEW_ROWS, SMALL, SizeOfError
+from calibstat.study import Study
+from calibstat.study.question import rate_of
+from calibstat.study.stored_rows import Row
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+SEED = 20961
+LEVEL = 0.95
+ROWS = (100, 300, 900, 1000, 3000)
+REPLICATES = 1000
+LARGE = 0.10  # an error below which a person would call few rows informative
+MEASURES = ("ece", "ks", "kernel_ce")
+LAWS = {
+    "even": "uniform",
+    "near 50 %": stats.beta(20, 20),
+    "near 5 %": stats.beta(1, 19),
+    "four values": {0.05: 0.4, 0.2: 0.3, 0.5: 0.2, 0.9: 0.1},
+}
+ERRORS: dict[str, Callable[[Scores], cs.generators.Generator]] = {
+    "calibrated": lambda law: cs.generators.calibrated(law),
+    "too far apart": lambda law: cs.generators.temperature(1.5, law),
+    "too low": lambda law: cs.generators.shift(0.4, law),
+}
+
+
+def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
+    """Ask for all verdicts of all populations."""
+    import pandas as pd
+    from joblib import Parallel, delayed
+
+    cells = [(n, law, error) for n in (ROWS[:2] if quick else ROWS) for law in LAWS for error in ERRORS]
+    found = Parallel(n_jobs=n_jobs)(delayed(rows_of)(*cell, 20 if quick else REPLICATES) for cell in cells)
+    return pd.DataFrame([row for rows in found for row in rows])
+
+
+def rows_of(n: int, law: str, error: str, replicates: int) -> list[Row]:
+    """Count what verdicts say of data sets of a population, and how often it is wrong."""
+    generator = ERRORS[error](LAWS[law])
+    truth = {measure: generator.truth(measure) for measure in MEASURES}
+    _, random = drawing(n, np.random.SeedSequence([SEED, n, [*LAWS].index(law), [*ERRORS].index(error)]))
+    found = np.array([said(*generator.sample(n, rng=random), random) for _ in range(replicates)])
+    high, is_small, is_shown = dict(zip(MEASURES, found.T[:3], strict=True)), found[:, 3] > 0, found[:, 4] > 0
+    # the convention is of the rows, so that it moves with their mean outcome; what it calls small is at most SMALL
+    head = {"generator": f"{error}, {law}", "n": n, "replicates": replicates}
+    missed = high["ks"] < truth["ks"]
+    rows = [
+        head
+        | {"question": "called small, and ECE is above 2 points"}
+        | rate_of("count", is_small & (truth["ece"] > SMALL)),
+        head | {"question": "second line is shown"} | rate_of("count", is_shown),
+        head | {"question": "second line is wrong"} | rate_of("count", missed & is_shown),
+        head | {"question": "high end of ks misses"} | rate_of("count", missed),
+    ]
+    for measure in MEASURES:
+        row = head | {"question": f"high end of {measure} is below 10 points"} | rate_of("count", high[measure] < LARGE)
+        rows.append(row | {"truth": truth[measure], "mean_high": float(high[measure].mean())})
+    return rows
+
+
+def said(y: np.ndarray, p: np.ndarray, random: Random) -> list[float]:
+    """Return the high ends of the measures, whether the error is called small, and whether a second line is shown."""
+    asked = {"confidence_level": LEVEL, "rng": int(random.integers(2**32))}
+    found = {measure: cs.confidence_interval(y, p, measure=measure, **asked) for measure in MEASURES}
+    size = SizeOfError.of(found["ece"], rate=float(y.mean()))
+    return [*(each.high for each in found.values()), size.is_small, y.size < FEW_ROWS and size.says_little]
+
+
+def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
+    """Draw how wide each measure is for calibrated predictions, and how often the second line is wrong."""
+    from matplotlib.figure import Figure
+
+    from calibstat.plots.style import colors
+
+    figure = Figure(figsize=(8, 3.6), layout="constrained")
+    wide, wrong = figure.subplots(1, 2)
+    calibrated = table[table["generator"] == "calibrated, even"]
+    for measure, hue, marker in zip(MEASURES, colors().values(), "os^", strict=False):
+        rows = calibrated[calibrated["question"] == f"high end of {measure} is below 10 points"]
+        wide.plot(rows["n"], 100 * rows["mean_high"], f"{marker}-", ms=4, color=hue, label=measure)
+    wide.set(xscale="log", xlabel="rows", ylabel="mean high end, points", title="calibrated predictions")
+    wide.legend(frameon=False)
+    rows = table[table["question"] == "second line is wrong"]
+    reach = [100 * (rows["rate"] - rows["low"]), 100 * (rows["high"] - rows["rate"])]
+    wrong.errorbar(rows["n"], 100 * rows["rate"], yerr=reach, fmt="o", ms=3, lw=1, color="black")
+    wrong.axhline(100 * (1 - LEVEL) / 2, color="black", ls="--", lw=1)
+    wrong.set(xscale="log", xlabel="rows", ylabel="second line is wrong, % of data sets", title="all populations")
+    return {"": figure}
+
+
+study = Study(
+    question="How often is the second line of a verdict about few rows right, and what does it add to ECE?",
+    seed=SEED,
+    runtime_hours=0.3,
+    table=table,
+    figures=figures,
+)
