@@ -56,8 +56,8 @@ def of_shared_outcomes(pvalues: Mapping[str, float], clusters: int) -> str:
         return ""
     return (
         f"These {clusters:,} clusters are few for this test, which allows for clusters whose rows all have the same "
-        f"outcome: without this p is {settled(others):.2g}. An interval supposes less: "
-        "calibstat.confidence_interval(y, p, cluster=..., measure='kernel_ce')."
+        f"outcome: without this p is {settled(others):.2g}. The intervals of "
+        "calibstat.validate(y, p, cluster=...) suppose less."
     )
 
 

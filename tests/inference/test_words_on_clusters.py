@@ -10,6 +10,7 @@ from calibstat.inference.words_on_clusters import (
     cautions,
     of_bootstrap,
     of_outcomes,
+    of_shared_outcomes,
     remark,
     shown_on_average,
     supposed,
@@ -100,3 +101,24 @@ def test_answers_say_that_neighbouring_days_are_alike():
         assert str(found).startswith("Caution: neighbouring clusters are alike (correlation 0.")
     for other in (random.permutation(60)[day], np.array([f"day {d}" for d in day]), cs.blocks(day)):
         assert "neighbouring" not in str(cs.confidence_interval(y, two["a"], measure="brier", cluster=other))
+
+
+def test_a_test_that_only_its_most_cautious_way_keeps_from_finding_says_so():
+    found = {"signs of clusters": 0.001, "independent labels": 0.0012, "labels that clusters share": 0.988}
+    said = of_shared_outcomes(found, 32)
+    assert said.startswith("These 32 clusters are few for this test, which allows for clusters whose rows all have the")
+    assert "without this p is 0.0012." in said
+    assert of_shared_outcomes(found | {"signs of clusters": 0.06}, 32) == ""  # another way finds nothing either
+    assert of_shared_outcomes(found | {"labels that clusters share": 0.05}, 32) == ""  # it is found
+    assert of_shared_outcomes({"signs of clusters": 0.001, "independent labels": 0.2}, 32) == ""
+
+
+def test_days_in_blocks_that_are_all_wrong_the_same_way():
+    random = np.random.default_rng(1)
+    p = np.repeat(random.beta(2, 8, 96), 20)
+    y = random.random(p.size) < np.minimum(1.25 * p, 1)
+    unit = np.arange(p.size) // 60
+    found = cs.calibration_test(y, p, cluster=unit, measure="ks", n_resamples=199, rng=1)
+    assert found.pvalue > 0.05
+    assert found.rows.remark in found.answer.splitlines()
+    assert cs.calibration_test(y, np.minimum(1.25 * p, 1), cluster=unit, measure="ks", rng=1).rows.remark == ""
