@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LONGEST = 30  # rows of a table of a result
+WHOLE = 14  # rows of a table that is not parted in print
+FEW_LETTERS = 1500  # of a section that is not parted in print
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,11 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it stays on one page in print."""
+        return len(self.rows) <= WHOLE
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,22 @@ class Section:
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
     kind: str = ""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it stays on one page in print."""
+        letters = sum(map(len, (*self.words, *self.notes)))
+        return not self.pictures and len(self.tables) < 2 and letters < FEW_LETTERS and self.has_short_tables
+
+    @property
+    def has_short_tables(self) -> bool:
+        """Whether all of its tables stay on one page."""
+        return all(table.is_short for table in self.tables)
+
+    @property
+    def classes(self) -> str:
+        """The classes of its element."""
+        return " ".join(filter(None, (self.kind, "whole" if self.is_short else "")))
 
 
 def sections_of(title: str, answer: Sequence[str], words: str, frame: pd.DataFrame, svg: str = "") -> list[Section]:
