@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
 ACROSS = 4  # pictures beside each other
-PAGE = 17.0  # inches that they share at most
+PAGE = 12.0  # inches that they share at most
 SMALLEST = (3.0, 3.0)  # inches of the axes of one, whatever stands around them
 SIMPLEX = (6.6, 4.6)  # of a triangle or a tetrahedron, with the names at its corners
 LINE = 0.24  # inches of a name on the vertical axis

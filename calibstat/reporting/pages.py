@@ -11,10 +11,11 @@ from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.comparison_results import Comparison
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
+from calibstat.output.said_once import said_once
 from calibstat.output.wording import COMPARING, NO_PROOF, number, p_text, percent, units
 from calibstat.plots.inline_svg import inline_svg
 from calibstat.reporting.report_fields import ClassesReport, ModelReport, ReportFields
-from calibstat.reporting.sentences import ends, said_once, titled, whose_p
+from calibstat.reporting.sentences import ends, titled, whose_p
 
 _MOST_ROWS = 25  # classes, groups or pairs in a table
 

@@ -139,7 +139,7 @@ def test_what_cannot_be_drawn_beside(sharp, reliable):
 
 
 def test_places_without_a_diagram_are_empty(smooth):
-    """Four kinds of one beside each other, and a fifth in the next row, whose three other places are empty."""
+    """Three of a kind beside each other, and two in the next row, whose third place is empty."""
     figure, axes = drawn(dict.fromkeys("abcde", smooth))
     assert [ax.get_title()[0] for ax in axes] == list("abcde")
     assert len(axes) == 5
