@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 R = TypeVar("R", covariant=True)
+MOST_COLUMNS = 12  # of a table of numbers
 
 
 class Answers(Mapping[str, R]):
@@ -89,26 +90,34 @@ class Answers(Mapping[str, R]):
         return pd.concat(frames, names=["model"]).droplevel(1)
 
     def _repr_html_(self) -> str:
-        """Return one table with a row for each model, or the answer of each below its name, for notebooks."""
-        from calibstat.output.fragments import Section, page_of, sections_of, table_of_models
+        """Return the answer of each model, one picture and one table, the rest behind folds, for notebooks."""
+        from calibstat.output.fragments import fold, page_of, sections_of_models, table_of_models
 
-        rows = {name: _headline(answer) for name, answer in self.items()}
-        if all(rows.values()):
-            each = [f"{name}: {answer_of(cast('Result', answer))[0]}" for name, answer in self.items()]
-            folded = [Section(name, _words(answer).splitlines(), kind="fold") for name, answer in self.items()]
-            return page_of([Section("", each, tables=[table_of_models(rows)]), *folded])
-        parts: list[Section] = []
-        for name, answer in self.items():
-            if isinstance(answer, Result):
-                parts += sections_of(name, answer_of(answer), _words(answer), _frame(answer), picture(answer))
-            else:
-                parts.append(Section(name, [_words(answer)]))
-        return page_of(parts)
+        told = {name: answer for name, answer in self.items() if isinstance(answer, Result)}
+        if len(told) < len(self):
+            return _page_of_numbers({name: np.asarray(answer).ravel() for name, answer in self.items()})
+        rows = {name: _headline(answer) for name, answer in told.items()}
+        answers = {name: next(iter(answer_of(answer)), words_of(answer)) for name, answer in told.items()}
+        folded = [fold(name, words_of(answer), answer.to_frame()) for name, answer in told.items()]
+        table = table_of_models(rows) if all(rows.values()) else None
+        return page_of(sections_of_models(answers, folded, table, picture(told)))
 
 
-def _headline(answer: object) -> dict[str, float]:
+def _page_of_numbers(numbers: Mapping[str, np.ndarray]) -> str:
+    """Return a table of numbers with a row for each model; a line for each model if these are many."""
+    from calibstat.output.fragments import Section, page_of, table_of_models
+
+    most = max(each.size for each in numbers.values())
+    if most > MOST_COLUMNS:
+        return page_of([Section("", [f"{name}: {_words(each)}" for name, each in numbers.items()])])
+    names = ["estimate"] if most == 1 else [str(k) for k in range(most)]
+    rows = {name: dict(zip(names, each.tolist(), strict=False)) for name, each in numbers.items()}
+    return page_of([Section("", tables=[table_of_models(rows)])])
+
+
+def _headline(answer: Result) -> dict[str, float]:
     """Return the numbers that stand for an answer beside those of other models; none of most."""
-    if not isinstance(answer, Result) or not answer.headline:
+    if not answer.headline:
         return {}
     known = answer.scalars()
     return {name.rpartition(".")[2]: known[name] for name in answer.headline if name in known}

@@ -162,7 +162,11 @@ class Result:
         """Return the answer, the picture, the table of its rows, and behind a fold all else, for notebooks."""
         from calibstat.output.fragments import page_of, sections_of
 
-        return page_of(sections_of("", answer_of(self), words_of(self), self.to_frame(), picture(self)))
+        return page_of(sections_of("", answer_of(self), words_of(self), self._table_shown(), picture(self)))
+
+    def _table_shown(self) -> pd.DataFrame:
+        """Return the table that a notebook shows."""
+        return self.to_frame()
 
 
 def _scalars(result: Result) -> dict[str, Any]:
@@ -178,12 +182,24 @@ def _scalars(result: Result) -> dict[str, Any]:
 
 
 def answer_of(result: Result) -> list[str]:
-    """Return the lines of the answer of a result, or all that it prints; none of what prints nothing."""
+    """Return the lines of the answer of a result, or what it prints without tables; none of what prints nothing."""
     if type(result).__str__ is object.__str__:
         return []
     told = {name: getattr(result, name) for name in ("answer", "next_step") if _is_property(result, name)}
     step = [f"Next: {told['next_step']}"] if told.get("next_step") else []
-    return [*str(told.get("answer") or result).splitlines(), *step]
+    if told.get("answer"):
+        return [*map(_ended, str(told["answer"]).splitlines()), *step]
+    return [_ended(line) for line in str(result).splitlines() if not is_aligned(line)]
+
+
+def _ended(line: str) -> str:
+    """End a line with a full stop that in print goes on with lines which are left out."""
+    return f"{line[:-1]}." if line.endswith(":") else line
+
+
+def is_aligned(line: str) -> bool:
+    """Whether a printed line is of a table, with columns that spaces keep below each other."""
+    return "  " in line.strip()
 
 
 def _is_property(result: Result, name: str) -> bool:
@@ -195,17 +211,17 @@ def words_of(result: Result) -> str:
     return str(result) if type(result).__str__ is not object.__str__ else type(result).__name__
 
 
-def picture(result: Result) -> str:
-    """Return the picture of a result as SVG, or nothing."""
+def picture(result: Result | Mapping[str, object]) -> str:
+    """Return the picture of a result, or of several by their names, as SVG, or nothing."""
     return _DRAW[0](result)
 
 
-def drawn_by(draw: Callable[[Result], str]) -> None:
+def drawn_by(draw: Callable[[Any], str]) -> None:
     """Let this function make the pictures of results: plots know results, and not the other way round."""
     _DRAW[:] = [draw]
 
 
-_DRAW: list[Callable[[Result], str]] = [lambda result: ""]
+_DRAW: list[Callable[[Any], str]] = [lambda result: ""]
 
 
 @dataclass(frozen=True, eq=False)

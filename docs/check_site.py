@@ -34,6 +34,7 @@ FOUND = """async () => {
   const article = document.querySelector('article') || document.body;
   for (const e of article.querySelectorAll('*')) {
     if (e.closest('mjx-container') && e.tagName !== 'MJX-CONTAINER') continue;
+    if (e.ownerSVGElement) continue; // what is in a drawing grows and shrinks with it
     const place = e.getBoundingClientRect();
     if (!place.width || !e.checkVisibility()) continue;
     const [box, flow] = boxOf(e);

@@ -3,6 +3,8 @@
 import json
 import pickle
 import re
+from functools import partial
+from xml.etree import ElementTree
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -65,6 +67,59 @@ def test_numbers_and_results_as_they_are_printed():
     found = cs.confidence_interval(Y, TWO, **FEW)
     first, second = (str(found[name]).splitlines() for name in found)
     assert str(found).splitlines() == ["A", *(f"  {x}" for x in first), "B <b>", *(f"  {x}" for x in second)]
+
+
+FIVE = {f"model {k}": (k + 1) / 12 + P / 2 for k in range(5)}
+
+
+@pytest.mark.parametrize(
+    ("verb", "picture", "columns"),
+    [
+        (partial(cs.calibration_test, n_resamples=19, rng=1), False, ["estimate", "low", "high", "pvalue"]),
+        (partial(cs.confidence_interval, **FEW), False, ["estimate", "low", "high"]),
+        (partial(cs.reliability, rng=1), True, ["estimate", "low", "high"]),
+        (cs.sharpness, True, ["calibration_error", "sharpness_gap", "total_divergence"]),
+        (cs.decompose, False, ["score", "mcb", "dsc", "unc"]),
+        (cs.validate, True, ["ratio", "intercept", "slope", "brier", "auc"]),
+        (cs.estimate, False, ["estimate"]),
+    ],
+)
+def test_a_notebook_shows_several_models_as_one_picture_and_one_table(verb, picture, columns):
+    found = verb(Y, FIVE)
+    html = found._repr_html_()
+    root = ElementTree.fromstring(html)
+    (table,) = [each for section in root.findall("section") for each in section.iter("table")]
+    heads, *rows = [[(cell.text or "") for cell in row] for row in table.iter("tr")]
+    assert heads == ["model", *columns]
+    assert [row[0] for row in rows] == list(FIVE)
+    known = found.scalars()
+    for row in rows:
+        of_model = [f"{known[key]:.4g}" for key in known if key.startswith(row[0])]
+        assert set(row[1:]) - {""} <= {*of_model, "1"}
+    assert html.count("<svg") == picture
+    assert [fold.find("summary").text for fold in root.iter("details")] == list(FIVE) * (verb is not cs.estimate)
+
+
+def test_a_notebook_says_once_what_is_true_of_all_models():
+    root = ElementTree.fromstring(cs.validate(Y, FIVE)._repr_html_())
+    said = f"All 5 models: {len(Y)} rows, {Y.sum():.0f} events, event: outcome 1; 95 % intervals."
+    assert [p.text for p in root.find("section").iter("p")] == [said]
+
+
+def test_many_numbers_of_a_model_are_a_line():
+    found = Answers({"A": np.arange(13.0), "B": np.arange(13.0)})._repr_html_()
+    assert "<table>" not in found
+    assert "<p>A: 0, 1, 2, 3," in found
+
+
+def test_a_summary_has_a_row_for_each_model_and_none_is_cut():
+    found = cs.summarize(Y, {f"model {k}": P for k in range(6)}, measures=["ece", "brier"], n_resamples=19, rng=1)
+    root = ElementTree.fromstring(found._repr_html_())
+    heads, *rows = [["".join(cell.itertext()) for cell in row] for row in root.find("section").iter("tr")]
+    assert heads == ["model", "ece", "brier"]
+    assert [row[0] for row in rows] == list(found.names)
+    assert rows[0][1] == f"{found.estimate[0, 0]:.4f} [{found.low[0, 0]:.4f}, {found.high[0, 0]:.4f}]"
+    assert "more rows" not in "".join(root.itertext())
 
 
 def test_fields_have_the_name_of_the_model():

@@ -155,6 +155,11 @@ class Validation(NotedResult):
     missing: dict[str, str] = field(default_factory=dict)
     by_cluster: ByCluster | None = None
 
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """O/E, the intercept, the slope, the Brier score and the AUC."""
+        return "ratio", "intercept", "slope", "brier", "auc"
+
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with a row for each number: its estimate, interval, value if calibrated and p-value."""
         import pandas as pd

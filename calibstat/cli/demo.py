@@ -118,7 +118,7 @@ def table_of_models(models: Sequence[Model]) -> Table:
 
 
 def before_and_after(models: Sequence[Model]) -> Figure:
-    """Draw the reliability diagrams of all models in the same axes."""
+    """Draw the reliability diagrams of all models beside each other."""
     drawn = cs.plot({model.name: model.diagram for model in models}, title="Before and after recalibration")
     return cast("Figure", drawn.figure)
 

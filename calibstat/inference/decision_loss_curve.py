@@ -79,6 +79,11 @@ class DecisionLossCurve(NotedResult):
     n: int
     drawn: str = "rows"
 
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The largest gain and the ends of its interval."""
+        return "largest", "low", "largest_high"
+
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each threshold."""
         import pandas as pd

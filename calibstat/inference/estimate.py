@@ -47,6 +47,11 @@ class MeasureDetail(Result):
     n: int | float
     fields: dict[str, Any]
 
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The estimate."""
+        return ("estimate",)
+
     def __getitem__(self, name: str) -> Any:
         return self.fields[name]
 

@@ -86,6 +86,11 @@ class CalibrationSharpness(Result):
     n: int | float
     standard_error: dict[str, float] | None = None
 
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The calibration error, the sharpness gap and their sum."""
+        return "calibration_error", "sharpness_gap", "total_divergence"
+
     def written(self, name: str, form: str) -> str:
         """Return one of the three numbers, with its standard error behind "±" where it is known."""
         number = f"{settled(getattr(self, name)):{form}}"

@@ -99,8 +99,9 @@ class Summary(NotedResult):
             ]
         )
 
-    def __str__(self) -> str:
-        cells = [
+    def _cells(self) -> list[list[str]]:
+        """Return what is written of each measure of each model."""
+        return [
             [
                 f"{settled(e):.4f}".replace("nan", "undefined")
                 if np.isnan(a)
@@ -109,6 +110,17 @@ class Summary(NotedResult):
             ]
             for row in zip(self.estimate, self.low, self.high, strict=True)
         ]
+
+    def _table_shown(self) -> pd.DataFrame:
+        """Return one row for each model."""
+        import pandas as pd
+
+        cells = pd.DataFrame(self._cells(), columns=[f">{name}" for name in self.measures])
+        cells.insert(0, "model", list(self.names))
+        return cells
+
+    def __str__(self) -> str:
+        cells = self._cells()
         first = max(5, *map(len, self.names))
         width = [max(len(m), *(len(row[k]) for row in cells)) for k, m in enumerate(self.measures)]
         lines = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PAIR_LINES = 45  # pairs in one figure, as ten models have
+LETTERS = 34  # in a line below the axes, which are narrow beside long names
 MOST_TICKS = 4  # at most one more: differences of scores have many decimals
 _MARKED = 0.05  # of the differences that are marked
 
@@ -50,6 +52,7 @@ def plot_differences(comparison: Comparison, ax: Axes | None) -> Axes:
     ax.locator_params(axis="x", nbins=MOST_TICKS)
     rows = f"n = {comparison.n[0]}" if comparison.paired else "n = " + ", ".join(map(str, comparison.n))
     which = f", {place.size} of {len(comparison.pairs)} pairs" if place.size < len(comparison.pairs) else ""
-    ax.set_xlabel(f"Difference of {comparison.measure}, {rows}{which}", parse_math=False)
+    title = f"Difference of {comparison.measure}, {rows}{which}"
+    ax.set_xlabel(textwrap.fill(title, LETTERS), parse_math=False)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize="small", frameon=False)
     return ax

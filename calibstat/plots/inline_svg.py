@@ -6,6 +6,7 @@ import hashlib
 import io
 import re
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from calibstat.output.visible_text import visible
@@ -41,8 +42,9 @@ TESTED_ONLY = ("CalibrationTestResult", "ConfidenceInterval", "MeasureDetail")  
 
 
 def picture_of_result(result: object) -> str:
-    """Return the picture that belongs to a result in a notebook: nothing where words say as much."""
-    if type(result) not in PLOTS or type(result).__name__ in TESTED_ONLY:
+    """Return the picture of a result, or of a mapping of results, in a notebook: nothing where words say as much."""
+    each = [*result.values()] if isinstance(result, Mapping) else [result]
+    if any(type(one) not in PLOTS or type(one).__name__ in TESTED_ONLY for one in each):
         return ""
     try:
         return inline_svg(result)

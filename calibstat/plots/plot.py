@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from calibstat.classical.by_cluster_result import ByCluster
@@ -27,21 +28,27 @@ from calibstat.planning.precision import PrecisionSize
 from calibstat.planning.sample_size import SampleSize
 from calibstat.plots.audit_plot import plot_audit, plot_audits_of_models
 from calibstat.plots.belt_plot import plot_calibration_belt
-from calibstat.plots.beside_plot import PLOTS_OF_ONE, plot_beside
+from calibstat.plots.beside_plot import plot_beside
 from calibstat.plots.by_cluster_plot import plot_by_cluster
-from calibstat.plots.class_wise_plot import plot_class_wise_diagrams, plot_class_wise_test
+from calibstat.plots.class_wise_plot import (
+    plot_class_wise_diagrams,
+    plot_class_wise_of_models,
+    plot_class_wise_test,
+)
 from calibstat.plots.comparison_plot import plot_differences
 from calibstat.plots.decision_loss_plot import plot_decision_loss, plot_decision_loss_of_models
 from calibstat.plots.detail_plot import plot_measure_detail
+from calibstat.plots.given_axes import are_alone, arrange, make_room
 from calibstat.plots.interval_plot import plot_intervals
 from calibstat.plots.monitor_plot import plot_brier, plot_monitor, plot_monitors
 from calibstat.plots.net_benefit_plot import plot_net_benefit, plot_net_benefit_of_models
 from calibstat.plots.null_distribution_plot import plot_null_distribution
 from calibstat.plots.power_plot import plot_power_curve, plot_sample_size, plot_widths
-from calibstat.plots.reliability_plot import plot_reliability_diagram, plot_reliability_of_models
+from calibstat.plots.reliability_plot import plot_reliability_diagram
 from calibstat.plots.settings import load_backend, settings
 from calibstat.plots.sharpness_plot import plot_sharpness, plot_sharpness_of_models
 from calibstat.plots.simplex_plot import plot_simplex_diagram
+from calibstat.plots.small_diagrams import plot_models_beside
 from calibstat.plots.studies.table_plot import is_table, plot_table
 from calibstat.plots.style import RESULT_STYLE, entitle, fit_figure
 from calibstat.plots.validation_plot import plot_validation
@@ -77,14 +84,21 @@ PLOTS: dict[type, Callable[..., Axes]] = {
     BrierMonitor: lambda monitor, ax: plot_brier(monitor.status(), ax),
 }
 SEVERAL: dict[type, Callable[..., Axes]] = {
-    Reliability: plot_reliability_of_models,
+    Reliability: plot_models_beside,
+    ClassWiseReliability: plot_class_wise_of_models,
     ConfidenceInterval: plot_intervals,
     CalibrationSharpness: plot_sharpness_of_models,
     NetBenefitCurve: plot_net_benefit_of_models,
     DecisionLossCurve: plot_decision_loss_of_models,
     Audit: plot_audits_of_models,
 }
-DEVIATIONS = (plot_reliability_diagram, plot_reliability_of_models, plot_class_wise_diagrams, plot_measure_detail)
+DEVIATIONS = (
+    plot_reliability_diagram,
+    plot_models_beside,
+    plot_class_wise_diagrams,
+    plot_class_wise_of_models,
+    plot_measure_detail,
+)
 
 
 def plot(
@@ -98,14 +112,12 @@ def plot(
         What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt`,
         `sharpness`, `validate`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; the table
         `by_cluster` of a validation; a `Monitor`, a `BrierMonitor` or the status of one; or the table of a study of one
-        question, which `study.run` returned, also if it was read back from a file. Or several: a sequence of intervals
-        or a mapping from name to interval, drawn below each other; a mapping from name to what `sharpness` or `audit`
-        returned, drawn beside each other on the same scale, or to what `reliability` (of binary outcomes),
-        `net_benefit` or `decision_loss` returned, drawn in the same axes; or a mapping of results of `sharpness`,
-        `reliability` and `detail`, of different kinds or of details, drawn beside each other with the same ends of
-        their axes.
+        question, which `study.run` returned, also if it was read back from a file. Or a mapping from name to any of
+        these but tables, of one kind or several: drawn beside each other. Intervals, also a sequence of them, and
+        audits are drawn below each other in one picture, and `net_benefit` and `decision_loss` in the same axes.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure. Four classes need axes with ``projection="3d"``.
+        Where to draw; by default a new figure. Four classes need axes with ``projection="3d"``. Several reliability
+        diagrams of binary outcomes share given axes, without their bands; most other mappings take none.
     deviation : bool
         For a binary or class-wise reliability diagram, or the detail of `smooth_ece`: draw frequency minus mean
         prediction, which shows small differences better.
@@ -148,14 +160,19 @@ def plot(
     options = {"deviation": True} if deviation else {}
     if ax is None:
         load_backend()
+    alone = ax is not None and are_alone(ax)
     with settings(RESULT_STYLE):
         drawn = draw(*what, ax, **options)
+        own = drawn.get_legend()
+        if own is not None and not legend:
+            own.remove()
+        below = make_room(drawn) if alone else 0.0
         if title is not None:
             entitle(drawn, title, new=ax is None)
-    if not legend:
-        for shown in (drawn.get_legend(), *(drawn.figure.legends if ax is None else ())):
-            if shown is not None:
-                shown.remove()
+        if alone:
+            arrange(drawn, below)
+    for shared in drawn.figure.legends if ax is None and not legend else ():
+        shared.remove()
     if ax is None and drawn.figure.get_layout_engine() is None:
         fit_figure(cast("Figure", drawn.figure))
     return drawn
@@ -172,23 +189,37 @@ def _plot_of(result: object) -> tuple[Callable[..., Axes], tuple[Any, ...]]:
     for kind, draw_several in SEVERAL.items():
         if entries and all(isinstance(entry, kind) for entry in entries):
             return draw_several, (entries, names)
-    if entries and all(isinstance(entry, tuple(PLOTS_OF_ONE)) for entry in entries):
-        return plot_beside, (entries, names)
+    if entries and all(isinstance(entry, tuple(PLOTS)) for entry in entries):
+        return partial(plot_beside, draw=_draw_one), (entries, names)
     if as_numbers(result).size > 1:  # outcomes or predictions, in place of what is made of them
         found = described(result)
         raise TypeError(f"expected a result to draw, found {found}; write calibstat.plot(calibstat.reliability(y, p))")
     *kinds, last = (kind.__name__ for kind in PLOTS)
     raise TypeError(
-        f"expected a {', '.join(kinds)} or {last}, or a sequence or mapping of ConfidenceInterval, "
-        f"or a mapping of one of {', '.join(kind.__name__ for kind in SEVERAL)}, or the table of a study; "
-        f"found {type(result).__name__}"
+        f"expected a {', '.join(kinds)} or {last}, a mapping from name to one of these, a sequence of "
+        f"ConfidenceInterval, or the table of a study; found {type(result).__name__}"
     )
+
+
+def _draw_one(result: object, ax: Axes) -> Axes:
+    """Draw one result in these axes."""
+    draw, what = _plot_of(result)
+    return draw(*what, ax)
 
 
 def _entries(result: object) -> tuple[list[object], list[str]]:
     """Return the results of a mapping or of a sequence, with their names; none of anything else."""
     if isinstance(result, Mapping):
-        return [*result.values()], [str(name) for name in result]
+        each = [part for name, one in result.items() for part in _apart(str(name), one)]
+        return [one for _, one in each], [name for name, _ in each]
     if isinstance(result, Sequence) and all(isinstance(entry, ConfidenceInterval) for entry in result):
         return [*result], [str(entry.measure) for entry in result]
     return [], []
+
+
+def _apart(name: str, result: object) -> list[tuple[str, object]]:
+    """Return a result with its name, or the status of each model of a monitor, which has a picture of its own."""
+    status = result.status() if isinstance(result, Monitor) and result.models else result
+    if isinstance(status, ModelsStatus):
+        return [(f"{name}, {model}", each) for model, each in status.models.items()]
+    return [(name, result)]

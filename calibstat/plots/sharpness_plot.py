@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ACROSS = 4  # diagrams beside each other
 STRIP = 0.21  # how far below zero an axis goes for the density, if it goes to 1 above
+NUMBERS = 0.62  # inches of the box of numbers, with the space around it
 LEGEND: dict[str, Any] = {"fontsize": "small", "frameon": False}
 
 
@@ -24,7 +25,7 @@ def plot_sharpness(curve: CalibrationSharpness, ax: Axes | None) -> Axes:
     """Calibration curve with the sharpness gap as a band around it, and the density of the predictions below."""
     ax = new_axes(ax)
     _plot_curve_and_band(curve, ax, curve.density.max())
-    _set_limits([curve], ax, room=0.18)
+    _set_limits([curve], ax, room=_room_for_numbers(ax))
     ax.set(xlabel=_horizontal_label(curve), ylabel="Observed frequency")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, **LEGEND)
     return ax
@@ -75,6 +76,12 @@ def _plot_curve_and_band(curve: CalibrationSharpness, ax: Axes, densest: float) 
     )
     box = {"facecolor": "white", "edgecolor": ".85", "alpha": 0.85, "boxstyle": "round"}
     ax.text(0.03, 0.97, numbers, transform=ax.transAxes, va="top", fontsize="small", bbox=box)
+
+
+def _room_for_numbers(ax: Axes) -> float:
+    """Room above 1 for three lines of numbers, which take up more of small axes."""
+    share = min(NUMBERS * ax.figure.dpi / ax.bbox.height, 0.5)
+    return (1 + STRIP) * share / (1 - share)
 
 
 def _set_limits(curves: Sequence[CalibrationSharpness], ax: Axes, room: float) -> None:

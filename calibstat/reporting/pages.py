@@ -11,6 +11,7 @@ from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.comparison_results import Comparison
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
+from calibstat.output.said_once import said_once
 from calibstat.output.wording import COMPARING, NO_PROOF, number, p_text, percent, units
 from calibstat.plots.inline_svg import inline_svg
 from calibstat.reporting.report_fields import ClassesReport, ModelReport, ReportFields
@@ -48,7 +49,7 @@ def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
         yield Section("Which model is better calibrated?", sentences, kind="answer")
     for name, model in report.models.items():
         yield Section(name if several else "", model.verdict, kind="answer")
-    advice = [f"{name}: {model.next_step}" if several else model.next_step for name, model in report.models.items()]
+    advice = said_once({name: model.next_step for name, model in report.models.items()})
     yield Section("What to do next", advice, kind="next")
     yield from _diagrams(report, pictures)
     yield _measures(report)
@@ -79,9 +80,9 @@ def _diagrams(report: ReportFields, pictures: bool) -> Iterator[Section]:
     if not diagrams:
         return
     several = len(diagrams) > 1
-    notes = [f"{name}: {diagram}" if several else str(diagram) for name, diagram in diagrams.items()]
+    notes = said_once({name: str(diagram) for name, diagram in diagrams.items()})
     drawn = diagrams if several else next(iter(diagrams.values()))
-    shown = [_drawn(drawn, f"Reliability diagram{'s of all models' * several}")] if pictures else []
+    shown = [_drawn(drawn, f"Reliability diagram{'s of all models' * several}", wide=several)] if pictures else []
     lead = ["Observed frequency against predicted probability: points of a calibrated model lie close to the diagonal."]
     lead = lead if report.n_classes == 2 else []
     yield Section("Reliability diagram", lead, shown, notes=notes)
@@ -149,7 +150,7 @@ def _pairs(comparison: Comparison) -> Table:
         f">p ({comparison.adjust.replace('holm', 'Holm').replace('bh', 'BH')})" if len(comparison.pairs) > 1 else ""
     )
     header = [
-        titled(comparison),
+        f"{comparison.measure.in_prose}{comparison.lens.in_brackets}",
         ">Difference",
         f">{percent(comparison.confidence_level)} interval",
         ">p",
@@ -195,7 +196,7 @@ def _recalibrated(report: ReportFields, pictures: bool) -> Iterator[Section]:
         shown = []
         if pictures and model.diagram is not None and recalibrated.diagram is not None:
             both = {"before": model.diagram, "after": recalibrated.diagram}
-            shown = [_drawn(both, "Reliability before and after recalibration")]
+            shown = [_drawn(both, "Reliability before and after recalibration", wide=True)]
         brier, level = recalibrated.brier, percent(report.confidence_level)
         errors = [
             _with_interval(each.estimate, each.low, each.high) for each in (recalibrated.before, recalibrated.after)
@@ -211,9 +212,7 @@ def _recalibrated(report: ReportFields, pictures: bool) -> Iterator[Section]:
 def _details(report: ReportFields) -> Iterator[str]:
     """Return how it was tested and what is estimated, once for all models if it is the same."""
     first: ModelReport = next(iter(report.models.values()))
-    for name, model in report.models.items():
-        test = model.test
-        yield f"{name}. {_plain(test)}" if len(report.models) > 1 else _plain(test)
+    yield from said_once({name: _plain(model.test) for name, model in report.models.items()})
     yield f"What the interval is for: {first.ece.estimand}"
 
 

@@ -114,7 +114,13 @@ def measured(
             interval = confidence_interval(seen, **beside(asked), **settings)
     if interval is None:
         value = float(np.mean([estimate(each.as_independent(), **beside(asked)) for each in seen.repeats]))
-        return Measured(name, MEASURES[name].info.title, UNSAID, value, float("nan"), float("nan"))
+        return Measured(name, _title(name), UNSAID, value, float("nan"), float("nan"))
     ends = interval.low, interval.high, interval.if_calibrated
     remark = " ".join(each for each in (interval.of_curves(number), interval.remark(number)) if each)
-    return Measured(name, MEASURES[name].info.title, interval.lens, interval.estimate, *ends, remark)
+    return Measured(name, _title(name), interval.lens, interval.estimate, *ends, remark)
+
+
+def _title(name: str) -> str:
+    """Return the name of a measure in prose, with the bandwidth of a kernel, because models are compared by another."""
+    bandwidth = getattr(MEASURES[name](), "laplace_bandwidth", None)
+    return f"{MEASURES[name].info.title}{'' if bandwidth is None else f' (bandwidth={bandwidth:g})'}"

@@ -63,8 +63,8 @@ print(after.next_step)
 # See it
 # ------
 #
-# Before, points are off the line; after, they are on it. Filled points are outside the band in which a calibrated
-# model would stay.
+# Before, points are off the line; after, they are on it. Red points are outside the band in which a calibrated model
+# would stay.
 models = {"before": p[judge], "after": q[judge]}
 cs.plot(cs.reliability(y[judge], models, rng=0))
 

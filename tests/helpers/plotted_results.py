@@ -137,7 +137,7 @@ def overlapping(figure):
     for name, artist in (
         ("x", figure._supxlabel),
         ("y", figure._supylabel),
-        *enumerate([*figure.legends, *figure.texts]),
+        *enumerate([*figure.legends, *({*figure.texts} - {figure._supxlabel, figure._supylabel})]),
     ):
         if artist is not None:
             boxes[f"figure {name}"] = artist.get_window_extent()

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from plotted_results import cells, made_up_tests, outside, overlapping
 
 import calibstat as cs
+
+pytestmark = pytest.mark.usefixtures("closed_figures")
 
 Y, P = cs.generators.temperature(2).sample(300, rng=1)
 
@@ -32,7 +35,7 @@ def drawn(results):
 
 def test_two_kinds_share_the_ends_of_their_axes(sharp, reliable):
     figure, axes = drawn({"a": sharp, "b": reliable})
-    assert [ax.get_title() for ax in axes] == ["a", "b"]
+    assert [ax.get_title() for ax in axes] == ["a", f"b\n{cs.plot(reliable).get_title()}"]
     assert axes[0].get_ylim() == axes[1].get_ylim()
     curve = {line.get_label(): line.get_xydata() for line in axes[0].get_lines()}["calibration curve"]
     np.testing.assert_array_equal(curve, np.column_stack([sharp.grid, sharp.curve]))
@@ -61,8 +64,71 @@ def test_panels_are_as_wide_as_each_other():
 
 def test_details_beside_each_other(smooth):
     _, axes = drawn({"raw": smooth, "again $x$": smooth, "third": smooth})
-    assert [ax.get_title() for ax in axes] == ["raw", "again $x$", "third"]
+    assert [ax.get_title().partition("\n")[0] for ax in axes] == ["raw", "again $x$", "third"]
     assert len({round(ax.get_position().y0, 6) for ax in axes}) == 1
+
+
+def monitor(**others):
+    """A monitor after two periods, of one model or more."""
+    made = cs.Monitor()
+    for rows in (slice(0, 150), slice(150, 300)):
+        made.update(Y[rows], {"first": P[rows]} | {k: p[rows] for k, p in others.items()} if others else P[rows])
+    return made
+
+
+MAKERS = {
+    "calibration_test": lambda: cs.calibration_test(Y, P, measure="brier", n_resamples=19, rng=1),
+    "detail": lambda: cs.detail(Y, P, measure="ks"),
+    "simplex of three": lambda: cells(3),
+    "simplex of four": lambda: cells(4),
+    "class-wise test": lambda: made_up_tests(5),
+    "compare": lambda: cs.compare(Y, {"one": P, "another": P**2}, measure="brier", rng=1),
+    "calibration_belt": lambda: cs.classical.calibration_belt(Y, P, held_out=True),
+    "sharpness": lambda: cs.sharpness(Y, P),
+    "power": lambda: cs.power(P, "temperature=2", n=[20, 40], test="spiegelhalter", n_datasets=9, n_sets=2, rng=1),
+    "validate": lambda: cs.validate(Y, P),
+    "by_cluster": lambda: cs.validate(Y, P, cluster=np.arange(Y.size) % 6).by_cluster,
+    "monitor": monitor,
+    "models": lambda: monitor(second=P**2),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_any_two_of_a_kind_stand_beside_each_other(name):
+    """Each has its name above it and all the data that its own picture has; nothing overlaps and nothing is cut off."""
+    found = MAKERS[name]()
+    first = cs.plot({"this one": found, "that one": found})
+    figure = first.figure
+    figure.draw_without_rendering()
+    panels = [ax for ax in figure.axes if ax.get_title()]
+    names = [panel.get_title().partition("\n")[0] for panel in panels]
+    several = ["this one, first", "this one, second", "that one, first", "that one, second"]
+    assert names == (several if name == "models" else ["this one", "that one"])
+    bottoms = {round(panel.get_window_extent().y0) for panel in panels}
+    assert len(bottoms) == 1
+    assert outside(figure) == []
+    inside = {pair for pair in overlapping(figure) if {part.split()[0] for part in pair} != {"axes", "legend"}}
+    assert not inside
+    status = found.status() if name in ("monitor", "models") else found
+    alone = cs.plot(status.models["first"] if name == "models" else status)
+    assert line_data(panels[0]) == line_data(alone)
+
+
+def line_data(ax):
+    drawn = [line.get_data_3d() if ax.name == "3d" else line.get_data() for line in ax.lines]
+    return [[np.round(np.asarray(part, float), 9).tolist() for part in each] for each in drawn]
+
+
+def test_an_entry_about_one_picture_stays_in_it():
+    """What is observed is another number in each test, so each keeps its legend; else one legend is for all."""
+    made = cs.calibration_test(Y, {"A": P, "B": P**2}, measure="brier", n_resamples=19, rng=1)
+    figure = cs.plot(made).figure
+    assert not figure.legends
+    observed = [panel.get_legend().get_texts()[1].get_text() for panel in figure.axes]
+    assert observed == [f"observed, {one.statistic:.3g}" for one in made.values()]
+    validated = cs.plot(cs.validate(Y, {"A": P, "B": P**2})).figure
+    assert [text.get_text() for text in validated.legends[0].get_texts()][:2] == ["calibrated", "lowess"]
+    assert not any(panel.get_legend() for panel in validated.axes)
 
 
 def test_what_cannot_be_drawn_beside(sharp, reliable):
@@ -73,9 +139,9 @@ def test_what_cannot_be_drawn_beside(sharp, reliable):
 
 
 def test_places_without_a_diagram_are_empty(smooth):
-    """Four kinds of one beside each other, and a fifth in the next row, whose three other places are empty."""
+    """Three of a kind beside each other, and two in the next row, whose third place is empty."""
     figure, axes = drawn(dict.fromkeys("abcde", smooth))
-    assert [ax.get_title() for ax in axes] == list("abcde")
-    assert [len({id(ax) for ax in figure.axes if ax.get_title() == name}) for name in "abcde"] == [1] * 5
+    assert [ax.get_title()[0] for ax in axes] == list("abcde")
+    assert len(axes) == 5
     assert all(ax.has_data() for ax in figure.axes)
     assert axes[4].get_position().y1 < axes[0].get_position().y0

@@ -102,7 +102,10 @@ def test_names_of_models_are_shown_as_they_are():
     y, p = rows(300)
     names = [HOSTILE, "_hidden", "\x1b[31mred\t<script>"]
     found = cs.reliability(y, dict(zip(names, (p, p**2, 1 - p), strict=True)), rng=1)
-    shown = legend(cs.plot(found))
+    shown = legend(cs.plot(found, plt.subplots(layout="constrained")[1]))
+    beside = [panel.get_title() for panel in cs.plot(found).figure.axes]
+    assert beside[0].startswith(HOSTILE + "\n")
+    assert beside[2].startswith("\\x1b[31mred <script>\n")
     assert [text.partition("\n")[0] for text in shown[:3]] == [HOSTILE, "_hidden", "\\x1b[31mred <script>"]
     benefit = cs.plot(cs.net_benefit(y, dict(zip(names[:2], (p, 1 - p), strict=True))))
     assert legend(benefit)[2:] == names[:2]

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from plotted_results import legend, lines, rows, segments
@@ -147,10 +148,10 @@ def test_a_curve_does_not_begin_at_0_because_of_one_row():
 
 
 @pytest.mark.parametrize("deviation", [False, True])
-def test_several_models_share_a_diagram(deviation):
+def test_several_models_share_given_axes(deviation):
     y, p = rows(2000)
     found = cs.reliability(y, {"A": p, "B": p**2, "C": np.full(2000, 0.5)}, rng=1)
-    ax = cs.plot(found, deviation=deviation)
+    ax = cs.plot(found, plt.subplots(layout="constrained")[1], deviation=deviation)
     for one, (name, text) in zip(found.values(), zip("ABC", legend(ax), strict=False), strict=True):
         e = one.interval
         assert text == f"{name}\nECE {e.estimate:.3f} [{e.low:.3f}, {e.high:.3f}]"

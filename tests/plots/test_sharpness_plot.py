@@ -63,7 +63,7 @@ def test_several_models_share_their_axes():
         cs.plot(found, plt.subplots()[1])
     assert len(cs.plot(dict.fromkeys("abcdef", found["constant"])).figure.axes) == 6
     assert cs.plot({"one": found["constant"]}).get_title() == "one"
-    with pytest.raises(TypeError, match=r"or a mapping of one of .*CalibrationSharpness"):
+    with pytest.raises(TypeError, match=r"CalibrationSharpness, .* a mapping from name to one of these"):
         cs.plot([*found.values()])
 
 

@@ -5,6 +5,9 @@ import shutil
 
 import pytest
 from documentation import DOCS, load
+from quick_report import quick_report
+
+import calibstat as cs
 
 pytestmark = pytest.mark.site
 
@@ -79,3 +82,24 @@ def test_a_page_that_is_far_from_the_landing_page_is_found(monkeypatch, tmp_path
 def test_without_pages_the_check_fails(checker, tmp_path):
     with pytest.raises(FileNotFoundError, match="expected a built site, found no pages"):
         asyncio.run(checker.check(tmp_path))
+
+
+def test_reports_and_notebooks_fit_a_phone_and_a_screen(checker, tmp_path, monkeypatch):
+    """Of five models with long names: what is wider than the window scrolls in a box of its own."""
+    y, p = cs.generators.temperature(2).sample(300, rng=1)
+    models = {f"a model with a long name, number {k}": (k + 1) / 12 + p / 2 for k in range(5)}
+    found = quick_report(y, models)
+    found.save(tmp_path / "report.html")
+    for name, shown in {
+        "piece": found,
+        "tests": cs.calibration_test(y, models, n_resamples=19, rng=1),
+        "diagrams": cs.reliability(y, models, rng=1),
+        "summary": cs.summarize(y, models, n_resamples=19, rng=1),
+        "validations": cs.validate(y, models),
+        "differences": cs.compare(y, models, n_resamples=19, rng=1),
+    }.items():
+        write(tmp_path, shown._repr_html_().replace("<details", "<details open"), f"{name}.html")
+    monkeypatch.setattr(checker, "WIDTHS", {1440: 900, 400: 800})
+    assert asyncio.run(checker.check(tmp_path)) == []
+    (tmp_path / "bad.html").write_text((tmp_path / "report.html").read_text().replace("overflow-x:auto", ""))
+    assert asyncio.run(checker.check(tmp_path))

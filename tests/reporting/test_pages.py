@@ -73,6 +73,48 @@ def test_the_verdict_is_first_and_how_to_make_it_again_last(report):
     )
 
 
+@pytest.fixture(scope="module", name="five")
+def five_fixture():
+    y, p = cs.generators.temperature(2).sample(150, rng=1)
+    return quick_report(y, {f"model {k}": (k + 1) / 12 + p / 2 for k in range(5)})
+
+
+def test_five_models_are_five_panels_and_nothing_is_said_five_times(five, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("calibstat.reporting.pages.inline_svg", lambda result, label: drawn.append(result) or "<svg/>")
+    found = {each.title: each for each in sections(five)}
+    assert list(drawn[0]) == list(five.models)
+    diagrams = found["Reliability diagram"]
+    assert diagrams.pictures[0].wide
+    text = " ".join(diagrams.notes)
+    promise = str(five.models["model 0"].diagram).splitlines()[1].partition(". ")[0]
+    assert text.count(promise) == 1
+    assert all(str(each.diagram).count(promise) == 1 for each in five.models.values())
+    rests = " ".join(found["What this rests on"].words)
+    assert rests.count("Null hypothesis: ") == 1
+    for model in five.models.values():
+        assert f"{model.test.statistic:.4g}"[:4] in rests
+    advice = " ".join(found["What to do next"].words)
+    assert all(advice.count(each.next_step) == 1 for each in five.models.values())
+
+
+def test_the_first_sentence_about_several_models_is_short(five):
+    first = next(sections(five, pictures=False))
+    assert first.kind == "answer"
+    assert len(first.words[0].split()) <= 20
+    assert str(five).splitlines()[1] == first.words[0]
+
+
+def test_two_bandwidths_are_two_names(five):
+    """The table of measures and the comparison have different kernel errors, and each says which."""
+    found = {each.title: each for each in sections(five, pictures=False)}
+    assert "Kernel calibration error (bandwidth=1)" in [row[0] for row in found["Measures"].tables[0].rows]
+    assert found["Comparison of the models"].tables[0].header[0].endswith("(bandwidth=0.2)")
+    estimate = five.models["model 0"].measures["kernel_ce"].estimate
+    y, p = cs.generators.temperature(2).sample(150, rng=1)
+    assert estimate == pytest.approx(cs.estimate(y, 1 / 12 + p / 2, measure="kernel_ce", bandwidth=1))
+
+
 def test_names_are_text(html):
     found = parsed(html)
     assert not {tag for tag, _ in found.tags} & {"script", "img", "i", "h3", "iframe", "object"}

@@ -97,6 +97,11 @@ class Reliability(NotedResult):
     expected: np.ndarray | None = None
 
     @property
+    def headline(self) -> tuple[str, ...]:
+        """The expected calibration error and the ends of its interval, if it is known."""
+        return () if self.interval is None else ("interval.estimate", "interval.low", "interval.high")
+
+    @property
     def error(self) -> float:
         """The expected calibration error (ECE) over these bins."""
         return float(np.average(np.abs(self.frequency - self.mean_prediction), weights=self.count))

@@ -96,6 +96,11 @@ class Decomposition(NotedResult):
     why_infinite: str = ""
     drawn: str = "rows"
 
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The score and its parts."""
+        return "score", *(f"parts.{name}" for name in self.parts)
+
     def __getitem__(self, name: str) -> float:
         return self.parts[name]
 
