@@ -33,7 +33,7 @@ SLOPE_WORDS = {"too far apart": "too extreme", "too close together": "not extrem
 AS_IF_FITTED = ("under-confident", "too close together")  # as predictions look on the rows that they were fitted to
 PATTERNS = {
     "smooth": "The error changes gradually from low to high predictions.",
-    "scattered": "The error is at many separate predictions.",
+    "scattered": "The error is scattered over many predictions.",
     "local": "The error is in one range of predictions.",
 }
 
@@ -83,8 +83,8 @@ class Deviation(Result):
     of : str
         What was predicted: "outcome 1", "the most likely class", or of several classes the one it is about.
     kind : {"smooth", "scattered", "local"}
-        The largest part of the statistic: a pattern over the range of the predictions, many places that are off, or
-        a single range that is. This describes these rows only.
+        The largest part of the statistic: a gradual pattern over the range of the predictions, many places that are
+        off, or a single range that is. This describes these rows only.
     bias, slope : float
         Roots of the first two components, about standard normal if calibrated: above 0 if there are more events than
         predicted, and if predictions are too close together.

@@ -53,6 +53,18 @@ def test_kinds():
     assert scattered.kind == "scattered"
 
 
+@pytest.mark.parametrize("n", [20_000, 200_000])
+def test_kinds_of_many_rows(n):
+    """However many rows: logits that are doubled, or moved, are smooth; errors by turns in 40 ranges are scattered."""
+    rng = np.random.default_rng(3)
+    for generator in (cs.generators.temperature(2), cs.generators.temperature(0.5), cs.generators.shift(0.6)):
+        assert deviation_in(*generator.sample(n, rng=4)).kind == "smooth"
+    p = rng.uniform(0.1, 0.9, n)
+    too_low = np.floor(p * 50) % 2 == 1
+    assert deviation_in(rng.random(n) < np.where(too_low, p + 0.05, p - 0.05), p).kind == "scattered"
+    assert deviation_in(rng.random(n) < np.where((p > 0.5) & (p < 0.53), 0.9, p), p).kind == "local"
+
+
 def test_words():
     said = str(deviation_in(*cs.generators.temperature(2).sample(2000, rng=2)))
     assert "Predictions are too extreme (an approximate test)." in said
