@@ -155,9 +155,10 @@ class CalibrationTestResult(NotedResult):
     @property
     def details(self) -> str:
         """The method of the test, and the null hypothesis."""
+        error = f", p accurate to {settled(self.pvalue_error):.2g}" if self.pvalue_error else ""
         return (
-            f"Test by {self.measure} = {settled(self.statistic):.4g}, {self.rows.how}{self.lens}, {self.rows.counted}; "
-            f"{self.why_stopped}, Monte Carlo error of p {settled(self.pvalue_error):.2g}.{self.rows.premises}\n"
+            f"Test: {self.measure} = {settled(self.statistic):.4g}, {self.rows.how}{self.lens}, {self.rows.counted}; "
+            f"{self.why_stopped}{error}.{self.rows.premises}\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
 
@@ -170,8 +171,8 @@ class CalibrationTestResult(NotedResult):
     def _of_all(self) -> str:
         # clusters depend in ways that calibration does not determine, and alternatives are deviations from calibration
         by_rows = self.resample != "sign_flip" and not self.calibration_map and type(self.rows) is Rows
-        asked = "print(calibstat.detectable_effect(y, p)), with the arguments of this test"
-        more = f"\nWhat these rows could have shown: {asked}." if self.pvalue > LOW and by_rows else ""
+        asked = "What such rows can show: print(calibstat.detectable_effect(y, p)), with the arguments of this test."
+        more = f"\n{asked}" if self.pvalue > LOW and by_rows else ""
         unseen = f"\n{self.rows.unseen}" if self.rows.unseen else ""
         step = f"\nNext: {self.next_step}" if self.next_step else ""
         return f"{self._answer}{step}\n{self.details}{unseen}{more}"
@@ -265,7 +266,7 @@ class ClassTests(Result):
         some = f", the {_SHOWN} with the smallest p" if self.shown.size < len(self.names) else ""
         return (
             f"{self.answer(of_all.calibration_map)}\n"
-            f"Test of each class by {of_all.measure}{approximate}, {self.lens}, n = {of_all.n}{some}:\n{self}"
+            f"Each class by {of_all.measure}{approximate}, {self.lens}, n = {of_all.n}{some}:\n{self}"
         )
 
     def __str__(self) -> str:
@@ -283,7 +284,7 @@ class ClassTests(Result):
         if more := len(self.names) - shown.size:
             lines.append(f"and {more} more, each with p of at least {settled(self.pvalue[shown[-1]]):.3g}")
         reasons = dict.fromkeys(why.reason for why in self.why_stopped)
-        lines.append(f"Error: Monte Carlo error of p. Draws: {' or '.join(reasons)}.")
+        lines.append(f"Error: how accurate p is. Draws: {' or '.join(reasons)}.")
         lines += self.drivers
         lines.append(f"Null hypothesis for each class: {self.null_hypothesis}")
         return "\n".join(lines)

@@ -143,7 +143,7 @@ class ConfidenceInterval(NotedResult):
             f"{cautions}{self.measure} = {settled(self.estimate):.4g}, "
             f"{level_text(self.confidence_level)} confidence interval "
             f"[{settled(self.low):.4g}, {settled(self.high):.4g}] ({self.method}), {self.lens}{self.rows.beside}"
-            f"{self.reservations}{bound}{remarks}Estimand: {self.estimand}{unseen}"
+            f"{self.reservations}{bound}{remarks}What is estimated: {self.estimand}{unseen}"
         )
 
 

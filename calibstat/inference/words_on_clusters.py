@@ -48,8 +48,8 @@ def cautions(clusters: int, effective: float) -> list[str]:
     said = []
     if clusters < FEWEST_STUDIED:
         said.append(
-            f"Caution: {clusters} clusters. Intervals were studied from {FEWEST_STUDIED} clusters on; with fewer they "
-            "may be too narrow."
+            f"Caution: only {clusters} clusters. Intervals may be too narrow: they were studied from {FEWEST_STUDIED} "
+            "clusters on."
         )
     if effective < min(FEW_EFFECTIVE, clusters / 2):
         said.append(
@@ -64,8 +64,7 @@ def of_bootstrap(clusters: int) -> list[str]:
     if clusters >= FEWEST_OF_BOOTSTRAP:
         return []
     return [
-        f"Caution: {clusters} clusters are few for a bootstrap of clusters: below {FEWEST_OF_BOOTSTRAP} its intervals "
-        "are too narrow."
+        f"Caution: only {clusters} clusters. Bootstrap intervals are too narrow below {FEWEST_OF_BOOTSTRAP} clusters."
     ]
 
 

@@ -32,13 +32,12 @@ from calibstat.result import Result
 
 FOLDS, REPEATS = 5, 3
 FOLDS_NOTE = (
-    "Folds were dealt {repeats} times. After it the error is of the {folds} maps, one of them drawn at random for each "
-    "new row, and the high end is the {method}. The interval of the change has the variance within folds and, for the "
-    "training rows, {folds} times the variance between repeats. There is no guarantee for a map refitted on all rows."
+    "The interval after recalibration is for the {folds} fitted maps on new rows, by the {method}; there is no "
+    "guarantee for a map refitted on all rows. Folds were dealt {repeats} times."
 )
 AS_IF_FRESH = (
-    "Intervals are approximate, because rows share fitted maps: they are of the {folds} maps together, and a map of "
-    "many free values, such as bins of few rows, may be further off."
+    "The interval after recalibration is for the {folds} fitted maps together. It is approximate, because rows share "
+    "fitted maps, and may be further off for a map with many free values, such as bins of few rows."
 )
 
 

@@ -95,7 +95,7 @@ class ModelReport(Result):
     def verdict(self) -> list[str]:
         """The answer in lines, and a remark if the test and the interval seem to contradict each other."""
         same = self.test.measure == self.ece.measure or self.test.size is not None
-        remark = "" if same else say_both(self.test.pvalue, self.ece.low)
+        remark = "" if same else say_both(self.test.pvalue, self.ece)
         return [*self.answer.splitlines(), *([remark] if remark else [])]
 
     @property

@@ -160,6 +160,16 @@ class Measure:
         given = {name: value for name, value in self.options.items() if value != default[name]}
         return NamedMeasure(self.name, written_options(given), self.info.title)
 
+    @property
+    def in_prose(self) -> str:
+        """The name in prose, with its bins in words, and with other options that are not the defaults."""
+        default, options = self.defaults(), dict(self.options)
+        bins = ""
+        if isinstance(options.get("n_bins"), int) and options.get("strategy") in STRATEGIES_IN_WORDS:
+            bins = f" over {options.pop('n_bins')} bins of {STRATEGIES_IN_WORDS[options.pop('strategy')]}"
+        further = written_options({name: value for name, value in options.items() if value != default[name]})
+        return f"{self.info.title}{bins}{f' ({further})' if further else ''}"
+
     def __str__(self) -> str:
         return str(self.named)
 
@@ -267,6 +277,10 @@ class MulticlassMeasure(Measure, ABC):
     def losses(self, predictions: Predictions, weight: np.ndarray | None = None) -> RowLosses:
         """Return the loss of each row, which may have a weight, of which the measure is the mean."""
         raise NotImplementedError(f"{self} is not a mean of losses")
+
+
+WITHOUT_BINS = "; without bins the error is at least this"
+STRATEGIES_IN_WORDS = {"uniform": "equal width", "quantile": "equally many rows"}
 
 
 def written_options(options: Mapping[str, object]) -> str:
