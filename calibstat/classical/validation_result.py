@@ -190,7 +190,9 @@ class Validation(NotedResult):
         """What the intervals of O/E and of the slope show, in one sentence."""
         of_ratio, ratio = self._side("ratio", "O/E")
         of_slope, slope = self._side("slope", "slope")
-        mean = ("Outcomes are less frequent than predicted", "", "Outcomes are more frequent than predicted")[of_ratio + 1]
+        mean = ("Outcomes are less frequent than predicted", "", "Outcomes are more frequent than predicted")[
+            of_ratio + 1
+        ]
         spread = ("predictions are too extreme", "", "predictions are not extreme enough")[of_slope + 1]
         if mean and spread:
             return f"{mean} ({ratio}), and {spread} ({slope})."

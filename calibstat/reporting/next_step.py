@@ -10,7 +10,7 @@ from calibstat.inference.size_of_error import LOW
 from calibstat.output.wording import number
 from calibstat.reporting.cross_fitted import CrossFitted
 
-SPLIT = "on other rows, and check the new predictions on rows that neither saw"
+SPLIT = "on other rows, and check the result on new ones"
 
 
 def say_next(

@@ -49,7 +49,9 @@ def say_both(pvalue: float, interval: ConfidenceInterval) -> str:
             f"{number(high)}."
         )
     if pvalue > LOW and low > 0:
-        return f"The test does not find what {name} shows: it looks for errors of any kind, and needs more rows for that."
+        return (
+            f"The test does not find what {name} shows: it looks for errors of any kind, and needs more rows for that."
+        )
     return ""
 
 

@@ -222,7 +222,7 @@ class Audit(Result):
             lines.append(f"  and {found.size - MOST_PRINTED:,} more: {where}.")
         lines += self.on_impossible
         if 0 not in found[:MOST_PRINTED]:
-            lines.append(f"For comparison, {self.sentence(0)}.")
+            lines.append(f"  For comparison, {self.sentence(0)}.")
         return "\n".join([*lines, *self.beyond.lines(where)])
 
     @property
@@ -230,8 +230,8 @@ class Audit(Result):
         """The joint test of the groups, and its promise for all of them."""
         by = "bias and slope" if self.slope is not None else "bias"
         return (
-            f"The chance to find any group whose predictions are right is at most {level_text(self.level)}; all intervals "
-            f"hold at once with {level_text(self.confidence_level)} confidence (tested together by {by}"
+            f"The chance to find any group whose predictions are right is at most {level_text(self.level)}; all "
+            f"intervals hold at once with {level_text(self.confidence_level)} confidence (tested together by {by}"
             f"{self.lens.with_comma}, {self.n_resamples} draws of labels).{self._wider}{self.beyond.promise}"
         )
 

@@ -147,8 +147,8 @@ class Beyond(Result):
         if len(self.names) == 1:
             return ""
         return (
-            f" The chance that any group stands out by mistake is at most {level_text(self.level)} (conditional logistic "
-            "regression, Holm's steps)."
+            f" The chance that any group stands out by mistake is at most {level_text(self.level)} (conditional "
+            "logistic regression, Holm's steps)."
         )
 
     def __str__(self) -> str:

@@ -55,8 +55,7 @@ OF_OUTCOMES = "it is about the outcomes, whatever is predicted"
 
 def _alone(what: str = "", more: str = "") -> Callable[[float, int, str], str]:
     return lambda level, bins, model: (
-        f"Each bar stands alone: all {bins} hold {what or model} in only about {percent(level**bins)} of "
-        f"samples{more}."
+        f"Each bar stands alone: all {bins} hold {what or model} in only about {percent(level**bins)} of samples{more}."
     )
 
 

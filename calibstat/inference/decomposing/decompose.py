@@ -129,7 +129,8 @@ class Decomposition(NotedResult):
         ends = ", ".join(f"{name} [{settled(self.low[name]):.4g}, {settled(self.high[name]):.4g}]" for name in self.low)
         of = "" if self.drawn == "rows" else f" of {self.drawn}"
         return (
-            f"{text}\nThe middle {level_text(self.confidence_level)} of {self.n_resamples} bootstrap samples{of}: {ends}.\n"
+            f"{text}\nThe middle {level_text(self.confidence_level)} of {self.n_resamples} bootstrap samples{of}: "
+            f"{ends}.\n"
             "The range of a part that cannot be negative lies too high near 0, and is not a confidence interval there."
         )
 

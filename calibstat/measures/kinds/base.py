@@ -167,7 +167,7 @@ class Measure:
         bins = ""
         if isinstance(options.get("n_bins"), int) and options.get("strategy") in STRATEGIES_IN_WORDS:
             bins = f" over {options.pop('n_bins')} bins of {STRATEGIES_IN_WORDS[options.pop('strategy')]}"
-        further = written_options({name: value for name, value in options.items() if value != default[name]})
+        further = written_options({name: value for name, value in options.items() if value != default.get(name)})
         return f"{self.info.title}{bins}{f' ({further})' if further else ''}"
 
     def __str__(self) -> str:

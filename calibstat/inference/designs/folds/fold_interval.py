@@ -206,6 +206,6 @@ def _estimand(folded: Sequence[FoldedProblem]) -> str:
     beyond = WITHOUT_BINS if problem.is_coarse else ""
     return (
         f"{problem.measure.in_prose}{each} where a model drawn at random from the {folded[0].n_folds} of "
-        f"cross-validation predicts each new row, in the population these {folded[0].sampled} are an independent sample of"
-        f"{problem.measure.condition}{beyond}."
+        f"cross-validation predicts each new row, in the population these {folded[0].sampled} are an independent "
+        f"sample of{problem.measure.condition}{beyond}."
     )
