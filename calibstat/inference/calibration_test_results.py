@@ -125,7 +125,7 @@ class CalibrationTestResult(NotedResult):
     def _answer(self) -> str:
         if own := self.rows.answer(self.pvalue):
             return own
-        approximate = "" if self.resample == "labels" else " (approximate)"
+        approximate = "" if self.resample == "labels" else ", approximate"
         p = f"p = {settled(self.pvalue):.3g}{approximate}"
         if self.calibration_map:
             sentences = [f"There is {verdict_on_map(self.pvalue, self.calibration_map)}: {p}."]

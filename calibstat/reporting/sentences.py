@@ -20,10 +20,10 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
     if math.isinf(interval.high):
         where = f"at least {number(interval.low)}, and may be infinite, because {interval.why_infinite}"
     few = "".join(f" {sentence}" for sentence in say_reservations(interval))
-    cautions = "".join(f"{sentence}\n" for sentence in interval.rows.cautions)
+    cautions = "".join(f"\n{sentence}" for sentence in interval.rows.cautions)
     return (
-        f"{cautions}{title}: {number(interval.estimate)} on these rows; in the population they come from it is "
-        f"{where}, with {level_text(interval.confidence_level)} confidence ({interval.method} method).{few}"
+        f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is "
+        f"{where}, with {level_text(interval.confidence_level)} confidence ({interval.method} method).{few}{cautions}"
     )
 
 

@@ -28,9 +28,8 @@ def test_the_answer_comes_first():
     assert lines[0] == f"Not calibrated (p = 0.001): {found.size.where}."
     assert lines[1:3] == str(found.deviation).splitlines()
     assert lines[3] == f"Next: {found.next_step}"
-    assert (
-        lines[4] == f"Test by omnibus = {found.statistic:.4g}, event: outcome 1, n = 1500; 999 resamples, Monte Carlo "
-        "error of p 0.001."
+    assert lines[4] == (
+        f"Test: omnibus = {found.statistic:.4g}, event: outcome 1, n = 1500; 999 resamples, p accurate to 0.001."
     )
     assert lines[5] == f"Null hypothesis: {found.null_hypothesis}"
     single = cs.calibration_test(y, p, measure="ks", rng=1)
@@ -40,7 +39,7 @@ def test_the_answer_comes_first():
     )
     assert len(str(single).splitlines()) == 3  # it does not say what drove it
     both = cs.calibration_test(y, p, measure="ece", resample="both", rng=1)
-    assert "(p = 0.001 (approximate))" in str(both)
+    assert "(p = 0.001, approximate)" in str(both)
 
 
 @pytest.fixture(scope="module", name="each")

@@ -20,7 +20,7 @@ def test_an_alarm_in_words():
     text = str(fed().status())
     assert text.splitlines()[0] == "Alarm in period 2026-02-17, number 45 of 60."
     assert re.search(
-        r"^Likely start: period \S+ \(90 % range \S+ to \S+\): predictions too far apart, with true log-odds about "
+        r"^Likely start: period \S+ \(90 % range \S+ to \S+\): predictions too extreme, with true log-odds about "
         r"0\.67 times the predicted ones\. To period \S+: [\d,]+ rows, predicted 0\.\d+, observed 0\.\d+\.$",
         text,
         flags=re.MULTILINE,

@@ -176,8 +176,8 @@ def test_the_same_seed_gives_the_same_and_names_do_not_matter():
 
 def test_what_is_printed_and_tabulated():
     found = choose(Y, P, maps=FEW, rng=1)
-    assert str(found).startswith("TemperatureScaling() has the smallest Brier score of 4 maps, ")
-    assert "(400 rows, 5 folds, dealt at random 3 times)" in str(found)
+    assert str(found).startswith("TemperatureScaling() has the smallest Brier score of 4 maps: 0.")
+    assert str(found).endswith("\n400 rows, 5 folds, dealt at random 3 times.")
     frame = found.to_frame()
     assert frame["map"].tolist() == list(found.names)
     assert frame["chosen"].tolist() == [True, False, False, False]
@@ -300,7 +300,7 @@ def test_all_rows_at_0_and_1_and_no_event(y):
 def test_words_if_every_map_writes_0_or_1_and_of_one_map():
     found = choose(Y, P, maps=FEW[:2], rng=1)
     every = replace(found, writes_certain=(True, True), maps_given=False)
-    assert str(every).endswith("\nEvery map writes probabilities of exactly 0 or 1.")
+    assert "\nEvery map writes probabilities of exactly 0 or 1.\n" in str(every)
     one = replace(found, writes_certain=(False, True), maps_given=False, clip=0.005, moved=1)
     assert "1 row was moved, by at most 0.005 (clip=0.005)." in str(one)
     assert "\n1 map writes probabilities of exactly 0 or 1 and was not chosen: Unchanged() (+0." in str(one)

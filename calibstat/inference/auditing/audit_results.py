@@ -159,8 +159,6 @@ class Audit(Result):
     def claim(self, g: int) -> str:
         """Say what the interval and the roots of a group show."""
         claims = []
-        is_significant = self.pvalue_adjusted[g] <= self.level
-        by_slope = self.slope is not None and abs(self.slope[g]) > abs(self.root[g])
         impossible = 0 if self.impossible is None else self.impossible.number[g]
         if impossible:
             claims.append(f"{rows_in_words(impossible)} predicted to be impossible happened")
@@ -171,7 +169,7 @@ class Audit(Result):
         else:
             between = f"between {points(self.low[g], -1)} and {points(self.high[g], 1)} points"
             claims.append(f"mean error {between}")
-        if is_significant and self.slope is not None and by_slope:
+        if self.slope is not None and self._by_slope(g) and self.pvalue_adjusted[g] <= self.level:
             claims.append(f"predictions {SLOPE_WORDS[SLOPE[int(self.slope[g] > 0)]]}")
         return ", ".join(claims)
 
@@ -238,9 +236,13 @@ class Audit(Result):
     @property
     def _wider(self) -> str:
         """Say why an interval can hold 0 in a significant group; nothing where none does."""
-        found = self.found
-        both = (self.low[found] <= 0) & (self.high[found] >= 0)
-        return " Intervals assume less than p-values, so that one may hold 0 where p is small." if both.any() else ""
+        certain = np.zeros(len(self.names)) if self.impossible is None else self.impossible.number
+        wide = [g for g in self.found if self.low[g] <= 0 <= self.high[g] and not certain[g] and not self._by_slope(g)]
+        return " Intervals assume less than p-values, so that one may hold 0 where p is small." if wide else ""
+
+    def _by_slope(self, g: int) -> bool:
+        """Whether the slope of a group is further from what is predicted than its mean is."""
+        return self.slope is not None and bool(abs(self.slope[g]) > abs(self.root[g]))
 
     def __str__(self) -> str:
         left_out = [f"Left out: {self.left_out}."] if self.left_out else []
