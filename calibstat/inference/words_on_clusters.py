@@ -27,19 +27,17 @@ def shown_on_average(tail: float) -> int:
 def supposed(unseen: Unseen, clusters: int, confidence_level: float, like_observed: bool = True) -> str:
     """Return what is supposed of absent clusters, in a sentence; `like_observed` if it may be that of the default."""
     if unseen.word == ROWS_ALONE:
-        return "Assumes that kinds of clusters that are absent here do not matter."
+        return "Assumes that absent kinds of clusters do not matter."
     if unseen.word == WHOLE or not like_observed:
         return "Allows for absent clusters all of whose rows have the worst outcome."
     few = ""
     if share_of_whole_cluster(unseen.showing, clusters) > 0:
-        few = (
-            f" Only {unseen.showing} of {clusters:,} clusters show the rarer outcome: partly whole clusters of it are "
-        )
+        few = f" Only {unseen.showing} of {clusters:,} clusters show the rarer outcome, so whole clusters of it are partly "
         few += "allowed for."
     often = shown_on_average((1 - confidence_level) / 2)
     return (
-        "Assumes that no kind of cluster that is absent here would contribute more than the most extreme one of these "
-        f"{clusters:,}; a kind of which fewer than {often} are expected among {clusters:,} may be missed.{few}"
+        f"Assumes that no absent kind of cluster is more extreme than the most extreme of these {clusters:,}; a kind "
+        f"expected fewer than {often} times among {clusters:,} may be missed.{few}"
     )
 
 

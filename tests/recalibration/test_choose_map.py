@@ -231,7 +231,7 @@ def test_all_maps_are_tried_on_a_forest_and_none_that_writes_0_or_1_is_chosen():
     fitted = found.recalibrator.fit(p, y).predict_proba(p)
     assert ((fitted > 0) & (fitted < 1)).all()
     text = str(found)
-    assert " maps that write neither 0 nor 1, 0.1" in text
+    assert " maps that write neither 0 nor 1: 0.1" in text
     assert f"\nFor maps that need probabilities between 0 and 1, {found.moved} rows were moved, by at most 0.05" in text
     assert "\n1 map writes probabilities of exactly 0 or 1 and was not chosen: Unchanged() (+0.0" in text
     assert "Left out" not in text
