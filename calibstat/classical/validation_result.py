@@ -187,7 +187,7 @@ class Validation(NotedResult):
 
     @property
     def answer(self) -> str:
-        """What the intervals of O/E and of the slope show, in one sentence."""
+        """The sentence on what the intervals of O/E and of the slope show."""
         of_ratio, ratio = self._side("ratio", "O/E")
         of_slope, slope = self._side("slope", "slope")
         mean = ("Outcomes are less frequent than predicted", "", "Outcomes are more frequent than predicted")[

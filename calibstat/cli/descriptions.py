@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 BY_CHANCE = "Ask whether so much miscalibration could be chance: calibstat test, with the same rows."
-COMPARE = "Compare two models by one of these numbers: calibstat compare, with --prob for each and --measure."
+COMPARE_TWO = "Compare two models by one of these numbers: calibstat compare, with --prob for each and --measure."
 Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also draw it, such as into picture.png.")]
 
 
@@ -81,7 +81,7 @@ def summarize_models(
         rest = [left_out_in_words(summary.left_out, "--measures {}")] if summary.left_out else []
         about = about_models(models, how)
         said: list[str | Table] = [" ".join(sentences), grid, *rest, *summary.warnings]
-        step = COMPARE if len(summary.names) > 1 else BY_CHANCE
+        step = COMPARE_TWO if len(summary.names) > 1 else BY_CHANCE
         return Answer(said, about, ROWS, results={"summary": summary}, next_step=step)
 
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from calibstat.data.checked_rows import Data
 
 HOW_LARGE = "Ask how large the error is: calibstat interval, with the same rows."
-RECALIBRATE = "Recalibrate on other rows: calibstat recalibrate."
-WATCH = "Use the predictions, and watch them: calibstat monitor."
-MORE = "Collect more rows if an error of {} points would matter to you: calibstat sample-size says how many."
+ON_OTHER_ROWS = "Recalibrate on other rows: calibstat recalibrate."
+WATCH_THEM = "Use the predictions, and watch them: calibstat monitor."
+MORE_ROWS = "Collect more rows if an error of {} points would matter to you: calibstat sample-size says how many."
 MEAN_HEADING = "All classes together, by the mean:"
 
 
@@ -95,8 +95,8 @@ def _next_step(of_measures: Sequence[Finding]) -> str:
         return HOW_LARGE
     test, size = sized[0]
     if size.is_small:
-        return WATCH
-    return RECALIBRATE if test.pvalue <= LOW else MORE.format(points(size.high, math.ceil))
+        return WATCH_THEM
+    return ON_OTHER_ROWS if test.pvalue <= LOW else MORE_ROWS.format(points(size.high, math.ceil))
 
 
 def check_classes(

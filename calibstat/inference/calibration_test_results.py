@@ -237,14 +237,17 @@ class ClassTests(Result):
         """For which classes the adjusted p-value is at most .05, in words."""
         holm, k = self.pvalue_holm, len(self.names)
         low = [str(self.names[i]) for i in smallest_first(holm) if holm[i] <= LOW]
-        tested = f"{calibration_map} for" if calibration_map else "the calibration of"
+        tested = f"There is evidence against {calibration_map}" if calibration_map else "Miscalibration is shown"
         if not low:
-            return f"There is no evidence against {tested} any of {k:,} classes in this test."
+            none = (
+                f"There is no evidence against {calibration_map}" if calibration_map else "No miscalibration is shown"
+            )
+            return f"{none} in any of {k:,} classes."
         if len(low) == k:
-            return f"There is evidence against {tested} each of {k:,} classes."
+            return f"{tested} in each of {k:,} classes."
         more = f" and {len(low) - _SHOWN:,} more" if len(low) > _SHOWN else ""
         which = f"{len(low):,} of {k:,} classes: {', '.join(low[:_SHOWN])}{more}"
-        return f"There is evidence against {tested} {which}."
+        return f"{tested} in {which}."
 
     @property
     def drivers(self) -> list[str]:

@@ -32,8 +32,8 @@ def supposed(unseen: Unseen, clusters: int, confidence_level: float, like_observ
         return "Allows for absent clusters all of whose rows have the worst outcome."
     few = ""
     if share_of_whole_cluster(unseen.showing, clusters) > 0:
-        few = f" Only {unseen.showing} of {clusters:,} clusters show the rarer outcome, so whole clusters of it are partly "
-        few += "allowed for."
+        showing = f"Only {unseen.showing} of {clusters:,} clusters show the rarer outcome"
+        few = f" {showing}, so whole clusters of it are partly allowed for."
     often = shown_on_average((1 - confidence_level) / 2)
     return (
         f"Assumes that no absent kind of cluster is more extreme than the most extreme of these {clusters:,}; a kind "

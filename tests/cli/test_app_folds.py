@@ -33,7 +33,7 @@ def test_test_and_interval(out_of_fold):
         run("interval", path, *COLUMNS, "--folds", "fold", "--measure", "ks", "--measure", "brier").stdout
     )
     assert "triangle" in both
-    assert "It is the mean loss of the 5 models" in both
+    assert "This is the mean loss of the 5 models" in both
 
 
 def test_compare_and_report(out_of_fold):

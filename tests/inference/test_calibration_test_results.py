@@ -56,7 +56,7 @@ def test_classes_that_are_off_are_named_first(each):
     holm = each.classes.pvalue_holm
     low = [str(k) for k in np.argsort(holm, kind="stable") if holm[k] <= 0.05]
     assert low == ["1", "2"]
-    assert each.answer == "There is evidence against the calibration of 2 of 3 classes: 1, 2."
+    assert each.answer == "Miscalibration is shown in 2 of 3 classes: 1, 2."
     drivers = each.classes.drivers
     assert drivers == [
         "Class by class (directions are descriptions, not tests):",
@@ -71,14 +71,12 @@ def test_no_class_or_each_or_many(each):
         return replace(each, classes=replace(each.classes, **other))
 
     none = with_classes(pvalue_holm=np.array([0.06, 1.0, 1.0]), deviations=())
-    assert none.answer == "There is no evidence against the calibration of any of 3 classes in this test."
+    assert none.answer == "No miscalibration is shown in any of 3 classes."
     assert none.classes.drivers == []
     whole = with_classes(pvalue_holm=np.full(3, 0.05))
-    assert whole.answer == "There is evidence against the calibration of each of 3 classes."
+    assert whole.answer == "Miscalibration is shown in each of 3 classes."
     many = with_classes(names=tuple(range(1200)), pvalue_holm=np.repeat([0.01, 0.5], [12, 1188]))
-    assert many.answer == (
-        "There is evidence against the calibration of 12 of 1,200 classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more."
-    )
+    assert many.answer == ("Miscalibration is shown in 12 of 1,200 classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more.")
 
 
 def test_many_classes():

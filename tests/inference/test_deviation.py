@@ -89,17 +89,17 @@ def test_numbers_are_written_as_they_are_read_aloud():
         observed=42 / 8945,
     )
     assert str(local) == (
-        "The error is in one range of predictions. Most striking: predictions from 0 to 0.078, with "
+        "The error is in one range of predictions. Most striking: predictions from 0 % to 7.8 %, with "
         "class dog expected in 3.7 of 8,945 rows and observed in 42."
     )
     one = replace(local, of="outcome 1", low=0.9996, high=0.9996, rows=1.0, predicted=0.9996, observed=0.0, slope=-3.0)
     assert str(one) == (
-        "The error is in one range of predictions. Most striking: predictions of 0.9996, with "
+        "The error is in one range of predictions. Most striking: predictions of 99.96 %, with "
         "outcome 1 expected in 1.0 of 1 row and observed in 0.\nIn this sample predictions are too extreme (a "
         "description, not a test)."
     )
     wide = replace(one, low=0.99991, high=0.99998, claims=("too few events", "too far apart"), rows=4061.0)
-    assert "from 0.99991 to 0.99998, with outcome 1 expected in 4,059.4 of 4,061 rows" in str(wide)
+    assert "from 99.991 % to 99.998 %, with outcome 1 expected in 4,059 of 4,061 rows" in str(wide)
     assert str(wide).endswith(
         "Outcome 1 is observed less often than predicted and predictions are too extreme (an approximate test)."
     )

@@ -14,7 +14,7 @@ from calibstat.in_order import smallest_first, without_rounding
 from calibstat.inference.bands.bands import BANDS, CALIBRATED
 from calibstat.inference.bands.reliability_bands import Steps
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
-from calibstat.output.wording import level_text
+from calibstat.output.wording import level_text, percent
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
@@ -345,7 +345,7 @@ class SimplexReliability(NotedResult):
     def __str__(self) -> str:
         cells = self.count.size
         share = self.count / self.count.sum()
-        where = f"{cells} cells, the largest with {settled(share.max()):.3g} of the rows" if cells > 1 else "one cell"
+        where = f"{cells} cells, the largest with {percent(share.max())} of the rows" if cells > 1 else "one cell"
         return (
             f"Reliability of {len(self.names)} classes ({', '.join(map(str, self.names))}), {self.lens}, n = {self.n}, "
             f"in {where} ({self.strategy}).\nThe mean total variation distance between mean prediction and observed "
@@ -364,7 +364,7 @@ class SimplexReliability(NotedResult):
             f"{level_text(1 - self.band_level)}."
         )
         return (
-            "\nThe largest of the distances of average outcome probabilities in a cell is between "
+            "\nThe largest distance of the outcome probabilities of a cell is between "
             f"{settled(low):.3g} and "
             f"{settled(high):.3g}, with probability at least {level_text(self.band_level)} if outcomes are "
             f"independent.{more}"

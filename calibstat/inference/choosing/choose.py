@@ -156,7 +156,7 @@ def choose(
     >>> models = {"calibrated": p, "rounded": p.round(1), "too low": p**1.5}
     >>> result = cs.choose(y, models, subject_to="kernel_ce.high <= 0.03", rng=1)
     >>> print(result.answer)
-    Chosen: calibrated (Brier score 0.1713), the best of 2 among 3 models shown to have kernel_ce at most 0.03.
+    Chosen: calibrated (Brier score 0.1713), the best of 2 models (of 3) shown to have kernel_ce at most 0.03.
 
     Parameters
     ----------

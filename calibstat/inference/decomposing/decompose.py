@@ -116,7 +116,8 @@ class Decomposition(NotedResult):
 
     def __str__(self) -> str:
         terms = [
-            f"{'+' if self.signs[name] > 0 else '-'} {name} {settled(part):.4g}" for name, part in self.parts.items()
+            f"{'+' if self.signs[name] > 0 else '-'} {PARTS_IN_WORDS.get(name, name)} {settled(part):.4g}"
+            for name, part in self.parts.items()
         ]
         options = "".join(f", {name}={value!r}" for name, value in self.options.items() if (name, value) != NOT_MOVED)
         text = (
@@ -225,6 +226,7 @@ def murphy(
 
 METHODS: dict[str, Callable[..., Parts]] = {"corp": corp, "sharpness": by_regression, "murphy": murphy}
 NEEDS_FINITE = ("sharpness",)  # methods that have a value only if every prediction has a finite loss
+PARTS_IN_WORDS = {"mcb": "miscalibration (mcb)", "dsc": "discrimination (dsc)", "unc": "uncertainty (unc)"}
 SUBTRACTED = ("dsc", "resolution")
 
 

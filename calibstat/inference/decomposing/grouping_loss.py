@@ -78,8 +78,8 @@ class GroupingLoss(Result):
             f"estimated lower bound {settled(self.estimate):.4g}, {level} confidence)."
         )
         return (
-            f"{found}\n{self.loss} score {settled(self.score):.4g} = mcb {settled(self.mcb):.4g} + grouping "
-            f"{settled(self.estimate):.4g} + rest "
+            f"{found}\n{self.loss} score {settled(self.score):.4g} = miscalibration (mcb) {settled(self.mcb):.4g} + "
+            f"grouping {settled(self.estimate):.4g} + rest "
             f"{settled(self.rest):.4g}, n = {self.n}, {self.n_folds} folds of {self.estimator}.\n"
             "There is no upper end: features that were not given, or a better model of these, may know more."
         )

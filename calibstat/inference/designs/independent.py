@@ -31,7 +31,7 @@ from calibstat.inference.size_of_error import FEW_ROWS, SizeOfError
 from calibstat.inference.smaller_than_chance import NOTE
 from calibstat.measures.binned import ECE
 from calibstat.measures.cumulative import KS
-from calibstat.measures.kinds.base import WITHOUT_BINS, Measure, MulticlassMeasure
+from calibstat.measures.kinds.base import WITHOUT_BINS, Measure, MulticlassMeasure, in_prose
 from calibstat.resampling import Draws, Stream
 from calibstat.resampling.binary_cells import MANY_PREDICTIONS, with_few_predictions
 from calibstat.resampling.sources import CellSums
@@ -243,7 +243,7 @@ def need_method(problem: Problem, method: str) -> None:
 def _estimand(problem: Problem, method: str, is_extrapolated: bool, sampled: str) -> str:
     """Say in one sentence what an interval is for; `sampled` are the units that are independent."""
     measure = problem.measure
-    title = measure.in_prose + (f", {problem.lens}," if problem.lens != EVENT else "")
+    title = in_prose(measure) + (f", {problem.lens}," if problem.lens != EVENT else "")
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
     beyond += measure.condition if method in ("honest", "proven") else ""
     beyond += ", in which rows count by their weights" if problem.view.effective_n is not None else ""

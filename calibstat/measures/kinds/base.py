@@ -160,16 +160,6 @@ class Measure:
         given = {name: value for name, value in self.options.items() if value != default[name]}
         return NamedMeasure(self.name, written_options(given), self.info.title)
 
-    @property
-    def in_prose(self) -> str:
-        """The name in prose, with its bins in words, and with other options that are not the defaults."""
-        default, options = self.defaults(), dict(self.options)
-        bins = ""
-        if isinstance(options.get("n_bins"), int) and options.get("strategy") in STRATEGIES_IN_WORDS:
-            bins = f" over {options.pop('n_bins')} bins of {STRATEGIES_IN_WORDS[options.pop('strategy')]}"
-        further = written_options({name: value for name, value in options.items() if value != default.get(name)})
-        return f"{self.info.title}{bins}{f' ({further})' if further else ''}"
-
     def __str__(self) -> str:
         return str(self.named)
 
@@ -281,6 +271,16 @@ class MulticlassMeasure(Measure, ABC):
 
 WITHOUT_BINS = "; without bins the error is at least this"
 STRATEGIES_IN_WORDS = {"uniform": "equal width", "quantile": "equally many rows"}
+
+
+def in_prose(measure: Measure | MulticlassMeasure) -> str:
+    """Return the name of a measure in prose, with its bins in words, and with other options that are not defaults."""
+    default, options = measure.defaults(), dict(measure.options)
+    bins = ""
+    if isinstance(options.get("n_bins"), int) and options.get("strategy") in STRATEGIES_IN_WORDS:
+        bins = f" over {options.pop('n_bins')} bins of {STRATEGIES_IN_WORDS[options.pop('strategy')]}"
+    further = written_options({name: value for name, value in options.items() if value != default.get(name)})
+    return f"{measure.info.title}{bins}{f' ({further})' if further else ''}"
 
 
 def written_options(options: Mapping[str, object]) -> str:

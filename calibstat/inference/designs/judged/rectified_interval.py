@@ -23,7 +23,7 @@ from calibstat.inference.honest_ends import FEW_EVENTS
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.rows_of_results import LabelledRows
-from calibstat.measures.kinds.base import WITHOUT_BINS, Measure
+from calibstat.measures.kinds.base import WITHOUT_BINS, Measure, in_prose
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.output.wording import number, p_text
 from calibstat.resampling import Draws
@@ -144,7 +144,7 @@ def _estimand(problem: BinaryProblem, rows: JudgedRows) -> str:
     beyond += WITHOUT_BINS if problem.is_coarse else ""
     how = "a random subset" if rows.chance is None else "drawn with the given chances"
     return (
-        f"{problem.measure.in_prose} for the labels, not the judge's answers, in the population these {sampled} are an "
-        f"independent sample of{beyond}. Labelled rows have to be {how}; the judge may be anything that never saw "
+        f"{in_prose(problem.measure)} for the labels, not the judge's answers, in the population these {sampled} are "
+        f"an independent sample of{beyond}. Labelled rows have to be {how}; the judge may be anything that never saw "
         "their outcomes."
     )
