@@ -177,7 +177,7 @@ def test_the_result_reads_well():
     label, prob = calibrated(np.random.default_rng(8), 50, 3)
     found = kernel_calibration_test(label, prob, rng=1, n_resamples=99, bandwidth=0.5)
     assert str(found).startswith("Asymptotic test of calibration: skce(bandwidth=0.5, statistic='U') = ")
-    assert "lens canonical, n = 50: p = " in str(found)
+    assert "lens canonical, n = 50, p = " in str(found)
     assert "(approximate), 99 sets of random signs.\nNull hypothesis: given the predicted vectors" in str(found)
     assert "approximate" in str(found.null_hypothesis)
     assert json.loads(json.dumps(found.to_dict()))["pvalue"] == found.pvalue

@@ -70,12 +70,12 @@ def test_the_histogram_counts_the_rows():
     [
         ((1.1, 1.4), (0.4, 0.8), "Outcomes are more frequent than predicted (O/E 1.1 to 1.4), and predictions are too "
          "extreme (slope 0.4 to 0.8)."),
-        ((0.5, 0.9), (0.9, 1.2), "Outcomes are less frequent than predicted (O/E 0.5 to 0.9); the spread of predictions "
-         "is not shown to be wrong (slope 0.9 to 1.2)."),
+        ((0.5, 0.9), (0.9, 1.2), "Outcomes are less frequent than predicted (O/E 0.5 to 0.9); the spread of "
+         "predictions is not shown to be wrong (slope 0.9 to 1.2)."),
         ((0.9, 1.1), (1.2, 1.5), "Predictions are not extreme enough (slope 1.2 to 1.5); their mean is not shown to be "
          "wrong (O/E 0.9 to 1.1)."),
-        ((0.9, 1.1), (0.9, 1.2), "Neither mean nor spread of the predictions is shown to be wrong (O/E 0.9 to 1.1, slope "
-         "0.9 to 1.2)."),
+        ((0.9, 1.1), (0.9, 1.2), "Neither mean nor spread of the predictions is shown to be wrong (O/E 0.9 to 1.1, "
+         "slope 0.9 to 1.2)."),
     ],
 )  # fmt: skip
 def test_the_answer_comes_first(ratio, slope, said):

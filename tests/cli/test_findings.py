@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 import calibstat as cs
 from calibstat.cli.findings import save_side_by_side
-from calibstat.cli.testing import HOW_LARGE, ON_OTHER_ROWS, WATCH_THEM, _next_step
+from calibstat.cli.testing import HOW_LARGE, MORE_ROWS, ON_OTHER_ROWS, WATCH_THEM, _next_step
 from calibstat.inference.size_of_error import SizeOfError
 
 
@@ -40,7 +40,7 @@ def test_four_pictures_are_in_two_rows_without_empty_frames(tmp_path, monkeypatc
         (
             0.5,
             0.1,
-            "Collect more rows if an error of 10 points would matter to you: calibstat sample-size says how many.",
+            MORE_ROWS.format(10),
         ),
         (0.001, None, HOW_LARGE),
     ],

@@ -271,7 +271,7 @@ def test_false_claims(monkeypatch):
 
 def test_tiny_predictions_are_written_short():
     found = str(deviation_in(np.r_[1, np.zeros(50)], np.r_[1e-40, np.full(50, 0.02)]))
-    assert "predictions below 0.000001, with outcome 1 expected in fewer than 0.1 of 1 row and observed in 1" in found
+    assert "predictions below 0.0001 %, with outcome 1 expected in fewer than 0.1 of 1 row and observed in 1" in found
     sure = str(deviation_in(np.r_[0, np.ones(50)], np.r_[1 - 1e-9, np.full(50, 0.98)]))
-    assert "predictions above 0.999999, with outcome 1 expected in 1.0 of 1 row and observed in 0" in sure
+    assert "predictions above 99.9999 %, with outcome 1 expected in 1.0 of 1 row and observed in 0" in sure
     assert not re.search(r"\de[+-]?\d|1 - ", found + sure)

@@ -214,7 +214,7 @@ def test_text_and_frame():
         "Divergence: brier; epanechnikov kernel, bandwidth 0.05, event: outcome 1, n = 20."
     )
     other = sharpness(cs.Sample.from_counts([0.25, 0.75], [10, 10], [5, 5]), divergence="log_loss")
-    assert str(other).endswith("\nThey are differences of log losses, not of probabilities.")
+    assert "\nThey are differences of log losses, not of probabilities.\n" in str(other)
     assert list(found.to_frame()) == ["grid", "curve", "gap", "density", "low", "high"]
     assert not found.gap.flags.writeable
 

@@ -249,7 +249,8 @@ def decompose(
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(2).sample(2000, rng=1)  # over-confident
     >>> print(cs.decompose(y, p))
-    brier score 0.1824 = mcb 0.01539 - dsc 0.08279 + unc 0.2498 (corp), event: outcome 1, n = 2000.
+    brier score 0.1824 = miscalibration (mcb) 0.01539 - discrimination (dsc) 0.08279 + uncertainty (unc) 0.2498
+    (corp), event: outcome 1, n = 2000.
 
     Parameters
     ----------

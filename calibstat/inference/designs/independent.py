@@ -31,7 +31,7 @@ from calibstat.inference.size_of_error import FEW_ROWS, SizeOfError
 from calibstat.inference.smaller_than_chance import NOTE
 from calibstat.measures.binned import ECE
 from calibstat.measures.cumulative import KS
-from calibstat.measures.kinds.base import WITHOUT_BINS, Measure, MulticlassMeasure, in_prose
+from calibstat.measures.kinds.base import AT_LEAST_THIS, Measure, MulticlassMeasure, in_prose
 from calibstat.resampling import Draws, Stream
 from calibstat.resampling.binary_cells import MANY_PREDICTIONS, with_few_predictions
 from calibstat.resampling.sources import CellSums
@@ -247,7 +247,7 @@ def _estimand(problem: Problem, method: str, is_extrapolated: bool, sampled: str
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
     beyond += measure.condition if method in ("honest", "proven") else ""
     beyond += ", in which rows count by their weights" if problem.view.effective_n is not None else ""
-    beyond += WITHOUT_BINS if problem.is_coarse else ""
+    beyond += AT_LEAST_THIS if problem.is_coarse else ""
     beyond += "" if is_extrapolated else ", if none of it is predicted more extremely than these rows are"
     bracket = "a bracket, which holds this with at least the nominal probability and does not shrink to it: "
     return (

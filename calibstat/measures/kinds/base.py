@@ -269,7 +269,7 @@ class MulticlassMeasure(Measure, ABC):
         raise NotImplementedError(f"{self} is not a mean of losses")
 
 
-WITHOUT_BINS = "; without bins the error is at least this"
+AT_LEAST_THIS = "; without bins the error is at least this"
 STRATEGIES_IN_WORDS = {"uniform": "equal width", "quantile": "equally many rows"}
 
 

@@ -172,7 +172,7 @@ def test_infinite_scores():
     found = decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log_loss")
     assert found.score == found["mcb"] == math.inf
     assert np.isfinite([found["dsc"], found["unc"]]).all()
-    assert "inf = mcb inf" in str(found)
+    assert "inf = miscalibration (mcb) inf" in str(found)
     assert "Infinite: the observed outcome at row 0 had probability 0." in str(found)
     with pytest.raises(
         ValueError, match=r"finite log_loss score; the observed outcome at row 0 had probability 0; clip=0\.25"

@@ -25,7 +25,7 @@ from calibstat.inference.designs.folds.folded_problem import (
 )
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, need_events
 from calibstat.inference.rows_of_results import Folds
-from calibstat.measures.kinds.base import WITHOUT_BINS, Measure, in_prose
+from calibstat.measures.kinds.base import AT_LEAST_THIS, Measure, in_prose
 from calibstat.output.wording import level_text
 from calibstat.resampling import Draws, centring
 
@@ -203,7 +203,7 @@ def _estimand(folded: Sequence[FoldedProblem]) -> str:
     """Say in one sentence what the interval is for."""
     problem, repeats = folded[0].problem, len(folded)
     each = f", the mean over {repeats} repeats," if repeats > 1 else ""
-    beyond = WITHOUT_BINS if problem.is_coarse else ""
+    beyond = AT_LEAST_THIS if problem.is_coarse else ""
     return (
         f"{in_prose(problem.measure)}{each} where a model drawn at random from the {folded[0].n_folds} of "
         f"cross-validation predicts each new row, in the population these {folded[0].sampled} are an independent "
