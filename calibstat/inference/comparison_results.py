@@ -107,7 +107,7 @@ class Comparison(NotedResult):
         shown = [i for i in range(k) if p[i] <= LOW]
         if not shown:
             where = f"between {' and '.join(self.pairs[0])}" if k == 1 else f"for any of {k} pairs of models"
-            least = f"{self._p}{'from ' * (k > 1)}{settled(np.nanmin(p)):.2g}"
+            least = f"{'smallest ' * (k > 1)}{self._p}{settled(np.nanmin(p)):.2g}"
             return f"No difference is shown {where} by {self._by} ({least})."
         ordered = [self.pairs[i] if self.difference[i] < 0 else self.pairs[i][::-1] for i in shown]
         upto = "up to " * (len(shown) > 1)

@@ -98,6 +98,9 @@ def summarize(
     return summarize_pair(a, b, segment)
 
 
+summarize.__name__ = "a monitor"  # what errors call it, which `update` raises too
+
+
 def summarize_pair(a: np.ndarray, b: np.ndarray, segment: ArrayLike | None) -> PairSummary:
     """Return the summary of the Brier scores of rows by two models; `segment` names the one of each row, or of all."""
     return PairSummary.of({name: PairSums.of(a[of], b[of]) for name, of in rows_of_segments(segment, a.size).items()})

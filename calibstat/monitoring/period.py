@@ -205,3 +205,6 @@ def summarize(
     y, p = view.float_rows()
     parts = rows_of_segments(segment, p.size)
     return PeriodSummary.of({name: SegmentSums.of(Sample.from_rows(y[of], p[of])) for name, of in parts.items()})
+
+
+summarize.__name__ = "a monitor"  # what errors call it, which `update` raises too

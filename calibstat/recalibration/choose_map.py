@@ -21,6 +21,7 @@ from calibstat.measures.kinds.registry import find_measure
 from calibstat.output.wording import number, number_of
 from calibstat.recalibration.held_out import fitted_predictions, held_out_predictions
 from calibstat.recalibration.recalibrator import Recalibrator
+from calibstat.recalibration.unchanged import Unchanged
 from calibstat.resampling import key_of, repeated_folds
 from calibstat.resampling.rng import Rng
 from calibstat.result import Result, read_only
@@ -107,7 +108,14 @@ class MapChoice(Result):
         elif self.writes_certain[own] and not self.maps_given:
             lines.append("Every map writes probabilities of exactly 0 or 1.")
         lines += [f"Left out: {names}: {why}." for why, names in self._reasons().items()]
-        return "\n".join([*lines, self._dealt])
+        return "\n".join([*lines, self._dealt, f"Next: {self._step}"])
+
+    @property
+    def _step(self) -> str:
+        """Return what to do, in one sentence."""
+        if isinstance(self.recalibrator, Unchanged):
+            return "Use the predictions as they are."
+        return "Recalibrate other rows: result.recalibrator.fit(p, y).predict_proba(p_new)."
 
     @property
     def _barred(self) -> list[int]:
@@ -141,7 +149,9 @@ class MapChoice(Result):
         else:
             which = "All" if alike == len(others) else f"{alike or 'None'} of the"
             words = f"come {named}. {which} {len(others)} others {'does' if alike == 1 else 'do'} as well"
-        return [f"Then {words} (to within {NOISE_ERRORS} standard errors)."]
+        plain = [j for j in others if self.within_noise[j] and self.names[j] == repr(Unchanged())]
+        none = " One of them is no map at all: Unchanged()." if plain and len(others) > 1 else ""
+        return [f"Then {words} (to within {NOISE_ERRORS} standard errors).{none}"]
 
     def _reasons(self) -> dict[str, str]:
         """Return the maps that were left out, by the reason."""

@@ -217,7 +217,7 @@ def test_what_no_study_has_with_folds_is_approximate_and_says_so(rows):
     found = quick_report(*data, recalibrate=True, **beside).models["model"].recalibrated
     assert found.repeats == 1
     assert found.after.method == "honest"
-    assert "Intervals are approximate, because rows share fitted maps: they are of the 5 maps together" in str(found)
+    assert "for the 5 fitted maps together. It is approximate, because rows share fitted maps" in str(found)
 
 
 def test_remarks_on_both_intervals_are_added():
