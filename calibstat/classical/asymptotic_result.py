@@ -54,8 +54,8 @@ class AsymptoticTestResult(Result):
         if self.df is not None:
             how += f" with {self.df} degree{'s' * (self.df != 1)} of freedom"
         return (
-            f"{self.method[0].upper()}{self.method[1:]} test of calibration by {self.measure} = "
+            f"{self.method[0].upper()}{self.method[1:]} test of calibration: {self.measure} = "
             f"{settled(self.statistic):.4g}, "
-            f"{self.lens}, n = {self.n}: p = {settled(self.pvalue):.3g} (approximate), {how}.\n"
+            f"{self.lens}, n = {self.n}, p = {settled(self.pvalue):.3g} (approximate), {how}.\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )

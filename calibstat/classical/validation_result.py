@@ -181,14 +181,38 @@ class Validation(NotedResult):
     def __str__(self) -> str:
         of = "" if self.drawn == "rows" else f" in {self.drawn}"
         level = f"{settled(100 * self.confidence_level):.4g} % intervals"
-        lines = [*self.cautions, f"{self.n} rows{of}, {self.events} events, {self.lens}; {level}."]
+        lines = [self.answer, f"{self.n} rows{of}, {self.events} events, {self.lens}; {level}."]
         for name, title in TITLES.items():
             value = getattr(self, name)
             beside = f"  {self.missing[name]}" if name in self.missing else self._beside(name)
             lines.append(f"{title:<25} {settled(value):8.4f}{beside}")
         lines += [f"Smoothed by {self.smoother}.", f"ECI is of the flexible curve: {self.flexible}."]
         each = [] if self.by_cluster is None else [self.by_cluster.answer, "Each cluster: print(result.by_cluster)."]
-        return "\n".join(lines + each)
+        return "\n".join([*lines, *self.cautions, *each])
+
+    @property
+    def answer(self) -> str:
+        """The sentence on what the intervals of O/E and of the slope show."""
+        of_ratio, ratio = self._side("ratio", "O/E")
+        of_slope, slope = self._side("slope", "slope")
+        mean = ("Outcomes are less frequent than predicted", "", "Outcomes are more frequent than predicted")[
+            of_ratio + 1
+        ]
+        spread = ("predictions are too extreme", "", "predictions are not extreme enough")[of_slope + 1]
+        if mean and spread:
+            return f"{mean} ({ratio}), and {spread} ({slope})."
+        if mean:
+            return f"{mean} ({ratio}); the spread of predictions is not shown to be wrong ({slope})."
+        if spread:
+            return f"{spread[:1].upper()}{spread[1:]} ({slope}); their mean is not shown to be wrong ({ratio})."
+        return f"Neither mean nor spread of the predictions is shown to be wrong ({ratio}, {slope})."
+
+    def _side(self, name: str, title: str) -> tuple[int, str]:
+        """Return on which side of 1 the interval of a number lies, 0 if it holds 1, and the interval in words."""
+        if name not in self.intervals:
+            return 0, f"{title} unknown"
+        low, high = self.intervals[name]
+        return int(low > 1) - int(high < 1), f"{title} {settled(low):.3g} to {settled(high):.3g}"
 
     def _beside(self, name: str) -> str:
         """Write what stands behind a number: its interval, its value if calibrated, its p-value."""

@@ -78,7 +78,7 @@ def calibstat(
 
 
 def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
-    """Judge three models of real data, with tests and pictures."""
+    """Judge a model before and after recalibration, with tests and pictures."""
     from calibstat.cli import demo
     from calibstat.output.wording import NO_PROOF, ROWS
 
@@ -299,7 +299,7 @@ NOT_SHOWN = (
     "Collect more rows, of which calibstat sample-size says how many, or recalibrate the predictions: calibstat "
     "recalibrate."
 )
-CHOOSE = "Choose the model whose difference from the others matters to you, and ask about it: calibstat report."
+CHOOSE = "Take the better model if the difference matters to you, and look at it alone: calibstat report."
 
 
 def one_number(lens: str | None) -> str | None:

@@ -94,5 +94,5 @@ def audit_groups(
         counts = f"{words.number_of('row', one.n)}, {words.number_of('group', len(one.names))}"
         about = f"{counts} by {', '.join(by)}, {one.lens}. {how}".strip()
         details = [one.promise, f"Null hypothesis: {one.null_hypothesis}"]
-        step = OFF if any(each.found.size for each in audits.values()) else WATCH
+        step = OFF if any(each.found.size or each.beyond.found.size for each in audits.values()) else WATCH
         return Answer(sentences, words.Brief(about), words.ROWS, details, results=audits, next_step=step)

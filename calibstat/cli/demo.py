@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,8 @@ from calibstat.cli.printed_tables import table
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.size_of_error import points
 from calibstat.output.wording import number, p_text
-from calibstat.reporting.sentences import ends
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -110,10 +111,12 @@ def say_model(model: Model) -> str:
 
 def table_of_models(models: Sequence[Model]) -> Table:
     """Make the table of models: the error with its interval, the p-value of the test, and the Brier score."""
-    grid = table("Model", ">ECE", ">95 % interval", f">p ({models[0].test.measure})", ">Brier")
+    grid = table("Model", ">ECE in points", ">95 % interval", f">p ({models[0].test.measure})", ">Brier")
     for each in models:
-        numbers = number(each.interval.estimate), ends(each.interval.low, each.interval.high), p_text(each.test.pvalue)
-        grid.add_row(each.name, *numbers, number(each.brier))
+        size = each.test.size
+        assert size is not None
+        ends = f"{points(size.low, math.floor)} to {points(size.high, math.ceil)}"
+        grid.add_row(each.name, points(size.estimate), ends, p_text(each.test.pvalue), number(each.brier))
     return grid
 
 

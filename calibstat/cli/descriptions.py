@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from calibstat.inference.summarize import Summary
 
 
-BY_CHANCE = "Ask whether so much miscalibration could be chance: calibstat test, of the same rows."
+BY_CHANCE = "Ask whether so much miscalibration could be chance: calibstat test, with the same rows."
+COMPARE_TWO = "Compare two models by one of these numbers: calibstat compare, with --prob for each and --measure."
 Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also draw it, such as into picture.png.")]
 
 
@@ -80,7 +81,7 @@ def summarize_models(
         rest = [left_out_in_words(summary.left_out, "--measures {}")] if summary.left_out else []
         about = about_models(models, how)
         said: list[str | Table] = [" ".join(sentences), grid, *rest, *summary.warnings]
-        step = "Compare two models by one of these numbers: calibstat compare, with --prob for each and --measure."
+        step = COMPARE_TWO if len(summary.names) > 1 else BY_CHANCE
         return Answer(said, about, ROWS, results={"summary": summary}, next_step=step)
 
 
@@ -181,7 +182,7 @@ def validate_models(
         about = about_models(models, how)
         caution = CLUSTERS if cluster is not None else ROWS
         parts: list[str | Table] = ["\n".join([*one.cautions, *sentences]), grid, *of_clusters, *notes]
-        step = "Ask at which thresholds it is worth acting by the model: calibstat net-benefit, of the same rows."
+        step = "Ask at which thresholds it is worth acting by the model: calibstat net-benefit, with the same rows."
         return Answer(parts, about, caution, [curve], results=validations, next_step=step)
 
 

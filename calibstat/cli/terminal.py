@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import typer
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C ends, 128 and the number of the signal
+ITEM = re.compile(r"  \S")
 GRACE = 1.0  # seconds before a progress bar is worth showing
 
 
@@ -75,10 +78,19 @@ def say(*parts: str | Table, style: str = "") -> None:
     out = console()
     for part in parts:
         if isinstance(part, str):
-            out.print(visible(part), style=style, markup=False)
+            out.print(_hanging(visible(part), out.width), style=style, markup=False)
         else:
             out.print(part, markup=False)
         out.print()
+
+
+def _hanging(text: str, width: int) -> str:
+    """Break the items of a list, which begin with two spaces, so that what follows stands below their words."""
+    lines = text.split("\n")
+    return "\n".join(
+        fill(line, width, subsequent_indent="    ", break_on_hyphens=False) if ITEM.match(line) else line
+        for line in lines
+    )
 
 
 def about(data: Sample | Predictions, how: str) -> Brief:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
     from calibstat.cli.findings import Finding
     from calibstat.data.checked_rows import Data
 
-HOW_LARGE = "Ask how large the error is, or could be unseen: calibstat interval, of the same rows."
+HOW_LARGE = "Ask how large the error is: calibstat interval, with the same rows."
+ON_OTHER_ROWS = "Recalibrate on other rows: calibstat recalibrate."
+WATCH_THEM = "Use the predictions, and watch them: calibstat monitor."
+MORE_ROWS = "Collect more rows if an error of {} points would matter to you: calibstat sample-size says how many."
 MEAN_HEADING = "All classes together, by the mean:"
 
 
@@ -78,7 +83,20 @@ def check(
         parts += [*dict.fromkeys(note for each in of_measures for note in notes_beside(each.test.note, described))]
         results = {each.bound.name: each.test for each in of_measures} | results
         caution = words.NO_PROOF + words.units(columns.cluster is not None)
-        return Answer(parts, described, caution, details, results=results, next_step=HOW_LARGE)
+        return Answer(parts, described, caution, details, results=results, next_step=_next_step(of_measures))
+
+
+def _next_step(of_measures: Sequence[Finding]) -> str:
+    """Say what to do, by the size of the error where a test has it; else how to find it."""
+    from calibstat.inference.size_of_error import LOW, points
+
+    sized = [(each.test, each.test.size) for each in of_measures if each.test.size is not None]
+    if not sized:
+        return HOW_LARGE
+    test, size = sized[0]
+    if size.is_small:
+        return WATCH_THEM
+    return ON_OTHER_ROWS if test.pvalue <= LOW else MORE_ROWS.format(points(size.high, math.ceil))
 
 
 def check_classes(

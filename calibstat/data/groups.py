@@ -18,7 +18,7 @@ from calibstat.data.numbered_labels import refuse_masked
 ALL = "all rows"
 MOST_GROUPS = 10_000  # each takes milliseconds to test, and all share the probability of a false finding
 MOST_TRIED = 10_000_000  # intersections, most of them with few rows, of which each takes microseconds to count
-FRAME = "put features into a data frame, whose columns make groups"
+FRAME = "put features into a data frame, whose columns make groups: pandas.DataFrame({'group': ...})"
 
 
 @dataclass(frozen=True)

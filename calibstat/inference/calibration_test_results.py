@@ -125,7 +125,7 @@ class CalibrationTestResult(NotedResult):
     def _answer(self) -> str:
         if own := self.rows.answer(self.pvalue):
             return own
-        approximate = "" if self.resample == "labels" else " (approximate)"
+        approximate = "" if self.resample == "labels" else ", approximate"
         p = f"p = {settled(self.pvalue):.3g}{approximate}"
         if self.calibration_map:
             sentences = [f"There is {verdict_on_map(self.pvalue, self.calibration_map)}: {p}."]
@@ -157,9 +157,10 @@ class CalibrationTestResult(NotedResult):
     @property
     def details(self) -> str:
         """The method of the test, and the null hypothesis."""
+        error = f", p accurate to {settled(self.pvalue_error):.2g}" if self.pvalue_error else ""
         return (
-            f"Test by {self.measure} = {settled(self.statistic):.4g}, {self.rows.how}{self.lens}, {self.rows.counted}; "
-            f"{self.why_stopped}, Monte Carlo error of p {settled(self.pvalue_error):.2g}.{self.rows.premises}\n"
+            f"Test: {self.measure} = {settled(self.statistic):.4g}, {self.rows.how}{self.lens}, {self.rows.counted}; "
+            f"{self.why_stopped}{error}.{self.rows.premises}\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
 
@@ -172,8 +173,8 @@ class CalibrationTestResult(NotedResult):
     def _of_all(self) -> str:
         # clusters depend in ways that calibration does not determine, and alternatives are deviations from calibration
         by_rows = self.resample != "sign_flip" and not self.calibration_map and type(self.rows) is Rows
-        asked = "print(calibstat.detectable_effect(y, p)), with the arguments of this test"
-        more = f"\nWhat these rows could have shown: {asked}." if self.pvalue > LOW and by_rows else ""
+        asked = "What such rows can show: print(calibstat.detectable_effect(y, p)), with the arguments of this test."
+        more = f"\n{asked}" if self.pvalue > LOW and by_rows else ""
         unseen = f"\n{self.rows.unseen}" if self.rows.unseen else ""
         step = f"\nNext: {self.next_step}" if self.next_step else ""
         return f"{self._answer}{step}\n{self.details}{unseen}{more}"
@@ -238,14 +239,17 @@ class ClassTests(Result):
         """For which classes the adjusted p-value is at most .05, in words."""
         holm, k = self.pvalue_holm, len(self.names)
         low = [str(self.names[i]) for i in smallest_first(holm) if holm[i] <= LOW]
-        tested = f"{calibration_map} for" if calibration_map else "the calibration of"
+        tested = f"There is evidence against {calibration_map}" if calibration_map else "Miscalibration is shown"
         if not low:
-            return f"There is no evidence against {tested} any of {k:,} classes in this test."
+            none = (
+                f"There is no evidence against {calibration_map}" if calibration_map else "No miscalibration is shown"
+            )
+            return f"{none} in any of {k:,} classes."
         if len(low) == k:
-            return f"There is evidence against {tested} each of {k:,} classes."
+            return f"{tested} in each of {k:,} classes."
         more = f" and {len(low) - _SHOWN:,} more" if len(low) > _SHOWN else ""
         which = f"{len(low):,} of {k:,} classes: {', '.join(low[:_SHOWN])}{more}"
-        return f"There is evidence against {tested} {which}."
+        return f"{tested} in {which}."
 
     @property
     def drivers(self) -> list[str]:
@@ -267,7 +271,7 @@ class ClassTests(Result):
         some = f", the {_SHOWN} with the smallest p" if self.shown.size < len(self.names) else ""
         return (
             f"{self.answer(of_all.calibration_map)}\n"
-            f"Test of each class by {of_all.measure}{approximate}, {self.lens}, n = {of_all.n}{some}:\n{self}"
+            f"Each class by {of_all.measure}{approximate}, {self.lens}, n = {of_all.n}{some}:\n{self}"
         )
 
     def __str__(self) -> str:
@@ -285,7 +289,7 @@ class ClassTests(Result):
         if more := len(self.names) - shown.size:
             lines.append(f"and {more} more, each with p of at least {settled(self.pvalue[shown[-1]]):.3g}")
         reasons = dict.fromkeys(why.reason for why in self.why_stopped)
-        lines.append(f"Error: Monte Carlo error of p. Draws: {' or '.join(reasons)}.")
+        lines.append(f"Error: how accurate p is. Draws: {' or '.join(reasons)}.")
         lines += self.drivers
         lines.append(f"Null hypothesis for each class: {self.null_hypothesis}")
         return "\n".join(lines)

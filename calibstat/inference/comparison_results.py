@@ -107,7 +107,7 @@ class Comparison(NotedResult):
         shown = [i for i in range(k) if p[i] <= LOW]
         if not shown:
             where = f"between {' and '.join(self.pairs[0])}" if k == 1 else f"for any of {k} pairs of models"
-            least = f"{self._p}{'from ' * (k > 1)}{settled(np.nanmin(p)):.2g}"
+            least = f"{'smallest ' * (k > 1)}{self._p}{settled(np.nanmin(p)):.2g}"
             return f"No difference is shown {where} by {self._by} ({least})."
         ordered = [self.pairs[i] if self.difference[i] < 0 else self.pairs[i][::-1] for i in shown]
         upto = "up to " * (len(shown) > 1)
@@ -154,39 +154,42 @@ class Comparison(NotedResult):
         return pd.DataFrame({**names, **{name: getattr(self, name) for name in columns}})
 
     def __str__(self) -> str:
-        several = len(self.pairs) > 1
         rows = f"n = {self.n[0]}" if self.paired else "n = " + " and ".join(map(str, self.n))
         measured = ", ".join(
             f"{name} {settled(value):.4g}" for name, value in zip(self.names, self.estimates, strict=True)
         )
-        lines = [
-            *self.rows.cautions,
-            self.answer,
-            f"{self.measure}, {self.lens}, {rows}: {measured}.",
-            *self._errors_in_words(),
-        ]
-        for i, (a, b) in enumerate(self.pairs):
-            interval = "" if self.method == "swap" else f", {level_text(self.confidence_level)} confidence interval "
-            interval += "" if self.method == "swap" else f"[{settled(self.low[i]):.4g}, {settled(self.high[i]):.4g}]"
-            adjusted = (
-                f", {settled(self.pvalue_adjusted[i]):.3g} adjusted for {len(self.pairs)} pairs" if several else ""
-            )
-            lines.append(
-                f"{a} - {b} = {settled(self.difference[i]):.4g}{interval}; p = {settled(self.pvalue[i]):.3g}{adjusted}."
-                f"{self._conclusion(i)}"
-            )
-            lines += [self.remarks[i]] if self.remarks and self.remarks[i] else []
+        errors, measures = self._errors_in_words(), [f"{self.measure}, {self.lens}, {rows}: {measured}."]
         kind = "exact" if self.method == "swap" else "approximate"
+        lines = [self.answer, *(errors or measures)]
+        for i in range(len(self.pairs)):
+            lines.append(self._pair_in_words(i))
+            lines += [self.remarks[i]] if self.remarks and self.remarks[i] else []
+        lines += [*(measures if errors else []), *self.rows.cautions]
         lines.append(f"Null hypothesis of each pair: {self.null_hypothesis} ({kind}).")
         return "\n".join([*lines, *([self.rows.compared] if self.rows.compared else [])])
+
+    def _pair_in_words(self, i: int) -> str:
+        """Say the difference of a pair with its interval, if there is one, and its p-value."""
+        a, b = self.pairs[i]
+        interval = ""
+        if self.method != "swap":
+            ends = f"[{settled(self.low[i]):.4g}, {settled(self.high[i]):.4g}]"
+            interval = f", {level_text(self.confidence_level)} confidence interval {ends}"
+        k = len(self.pairs)
+        adjusted = f", {settled(self.pvalue_adjusted[i]):.2g} adjusted for {k} pairs" if k > 1 else ""
+        of = " (of squares)" if self.errors is not None else ""
+        return (
+            f"{a} - {b} = {settled(self.difference[i]):.4g}{of}{interval}; p = {settled(self.pvalue[i]):.2g}{adjusted}."
+            f"{self._conclusion(i)}"
+        )
 
     def _errors_in_words(self) -> list[str]:
         """Say the kernel error of each model with its interval, in a line, if they are known."""
         if self.errors is None or self.errors_low is None or self.errors_high is None:
             return []
         each = zip(self.names, self.errors, self.errors_low, self.errors_high, strict=True)
-        errors = ", ".join(
-            f"{name} {settled(error):.3g} [{settled(low):.3g}, {settled(high):.3g}]" for name, error, low, high in each
+        errors = "; ".join(
+            f"{name}: {settled(error):.3g} [{settled(low):.3g}, {settled(high):.3g}]" for name, error, low, high in each
         )
         of = ", root mean squares over the classes," if self.lens.reduce else ""
         return [f"Kernel errors{of} with {level_text(self.confidence_level)} confidence intervals: {errors}."]

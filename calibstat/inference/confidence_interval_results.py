@@ -160,10 +160,10 @@ class ConfidenceInterval(NotedResult):
         bound = self.rows.bound(self.low, self.high, self.confidence_level, self.method)
         cautions = "".join(f"{each}\n" for each in self.rows.cautions)
         return (
-            f"{cautions}{self.measure} = {settled(self.estimate):.4g}, "
+            f"{self.measure} = {settled(self.estimate):.4g}, "
             f"{level_text(self.confidence_level)} confidence interval "
             f"[{settled(self.low):.4g}, {settled(self.high):.4g}] ({self.method}), {self.lens}{self.rows.beside}"
-            f"{self.reservations}{bound}{remarks}Estimand: {self.estimand}{unseen}"
+            f"{cautions}{self.reservations}{bound}{remarks}What is estimated: {self.estimand}{unseen}"
         )
 
 

@@ -92,17 +92,15 @@ class DecisionLossCurve(NotedResult):
 
     def __str__(self) -> str:
         of = "" if self.drawn == "rows" else f" in {self.drawn}"
-        stake = f", with gain and cost together {self.stake:g}," if self.stake != 1 else ""
-        said = (
-            f"By using other thresholds no decision maker{stake} gains more than {settled(self.largest_high):.3g} "
-            f"per case, with {level_text(self.confidence_level)} confidence: {self.lens}, n = {self.n}{of}. "
-            f"The largest gain is estimated as {settled(self.largest):.3g}, interval [{settled(self.low):.3g}, "
-            f"{settled(self.largest_high):.3g}]."
+        stake = f", with gain and cost together {self.stake:g}" if self.stake != 1 else ""
+        loss = f"{settled(self.own_loss):.3g}, at most {settled(self.own_high):.3g}"
+        own = "" if np.isnan(self.own) else f" At threshold {settled(self.own):.3g} the gain is {loss}."
+        return (
+            f"Other thresholds gain at most {settled(self.largest_high):.3g} per case for any decision maker{stake} "
+            f"({level_text(self.confidence_level)} confidence).\n"
+            f"The largest gain is estimated as {settled(self.largest):.3g} ({settled(self.low):.3g} to "
+            f"{settled(self.largest_high):.3g}).{own}\nLosses by threshold, {self.lens}, n = {self.n}{of}."
         )
-        if np.isnan(self.own):
-            return said
-        loss = f"it is {settled(self.own_loss):.3g}, at most {settled(self.own_high):.3g}"
-        return f"{said} At threshold {settled(self.own):.3g} {loss}."
 
 
 @question("sample_weight", "cluster")

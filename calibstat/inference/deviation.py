@@ -33,7 +33,7 @@ SLOPE_WORDS = {"too far apart": "too extreme", "too close together": "not extrem
 AS_IF_FITTED = ("under-confident", "too close together")  # as predictions look on the rows that they were fitted to
 PATTERNS = {
     "smooth": "The error changes gradually from low to high predictions.",
-    "scattered": "The error is at many separate predictions.",
+    "scattered": "The error is scattered over many predictions.",
     "local": "The error is in one range of predictions.",
 }
 
@@ -83,8 +83,8 @@ class Deviation(Result):
     of : str
         What was predicted: "outcome 1", "the most likely class", or of several classes the one it is about.
     kind : {"smooth", "scattered", "local"}
-        The largest part of the statistic: a pattern over the range of the predictions, many places that are off, or
-        a single range that is. This describes these rows only.
+        The largest part of the statistic: a gradual pattern over the range of the predictions, many places that are
+        off, or a single range that is. This describes these rows only.
     bias, slope : float
         Roots of the first two components, about standard normal if calibrated: above 0 if there are more events than
         predicted, and if predictions are too close together.
@@ -167,8 +167,8 @@ class Deviation(Result):
 
 
 def _mean_count(number: float) -> str:
-    """Write a number of rows to expect, with one decimal."""
-    return "fewer than 0.1" if 0 < number < 0.05 else f"{settled(number):,.1f}"
+    """Write a number of rows to expect, with one decimal below 100."""
+    return "fewer than 0.1" if 0 < number < 0.05 else f"{settled(number):,.{int(number < 100)}f}"
 
 
 def _count(number: float) -> str:
@@ -177,18 +177,19 @@ def _count(number: float) -> str:
 
 
 def _range(low: float, high: float) -> str:
-    """Write a range with two digits of its width; a single prediction with three of its way to 0 or 1."""
+    """Write a range in per cent, with two digits of its width; a single prediction with three of its way to 0 or 1."""
     low, high = settled(low), settled(high)
     if high < NO_DIGITS:
-        return "below 0.000001"
+        return "below 0.0001 %"
     if 1 - low < NO_DIGITS:
-        return "above 0.999999"
+        return "above 99.9999 %"
     if low == high:
         decimals = 2 - math.floor(math.log10(min(low, 1 - low)))
     else:
         decimals = max(2, 1 - math.floor(math.log10(settled(high - low))))
-    first, last = (np.format_float_positional(round(end, decimals), trim="-") for end in (low, high))
-    return f"of {first}" if first == last else f"from {first} to {last}"
+    ends = (settled(100 * round(end, decimals)) for end in (low, high))
+    first, last = (np.format_float_positional(end, trim="-") for end in ends)
+    return f"of {first} %" if first == last else f"from {first} % to {last} %"
 
 
 def describe(

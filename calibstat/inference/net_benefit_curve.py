@@ -69,7 +69,7 @@ class NetBenefitCurve(NotedResult):
     def __str__(self) -> str:
         better = self.model > np.maximum(self.everyone, 0)
         ends = self.threshold[better]
-        other = "larger than the net benefit of acting on all rows"
+        other = "better than acting on all rows"
         if better.size == 1:
             where = f"is {'' if ends.size else 'not '}{other} and on none at the threshold {self.threshold[0]:g}"
         elif ends.size:
@@ -78,7 +78,7 @@ class NetBenefitCurve(NotedResult):
         else:
             where = f"is nowhere {other} or on none, at {better.size} thresholds"
         of = "" if self.drawn == "rows" else f" in {self.drawn}"
-        return f"The net benefit of acting by the model, {self.lens}, n = {self.n}{of}, {where}."
+        return f"Acting by the model {where}.\nNet benefit by threshold, {self.lens}, n = {self.n}{of}."
 
 
 @question("sample_weight", "cluster")

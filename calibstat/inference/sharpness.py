@@ -118,10 +118,10 @@ class CalibrationSharpness(Result):
     def __str__(self) -> str:
         return (
             f"Calibration error {self.written('calibration_error', '.4g')} and sharpness gap "
-            f"{self.written('sharpness_gap', '.4g')} of a total divergence of "
-            f"{self.written('total_divergence', '.4g')}{'' if self.standard_error is None else ' (± standard error)'} "
-            f"({self.divergence}; {self.kernel} kernel, bandwidth "
-            f"{settled(self.bandwidth):.4g}), {self.lens}, n = {settled(self.n):.10g}.\n{self._units}"
+            f"{self.written('sharpness_gap', '.4g')}, together {self.written('total_divergence', '.4g')}"
+            f"{'' if self.standard_error is None else ' (± standard error)'}.\n{self._units}\n"
+            f"Divergence: {self.divergence}; {self.kernel} kernel, bandwidth {settled(self.bandwidth):.4g}, "
+            f"{self.lens}, n = {settled(self.n):.10g}."
         )
 
     @property

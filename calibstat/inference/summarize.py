@@ -142,12 +142,12 @@ class Summary(NotedResult):
         parts = []
         for of in dict.fromkeys(self.subjects):
             names = [name for name, subject in zip(self.measures, self.subjects, strict=True) if subject == of]
-            parts.append(f"Of {of}: {', '.join(names)}.")
-        lines = [" ".join(parts)]
+            parts.append(f"{', '.join(names)} for {of}")
+        lines = [f"What is measured: {'; '.join(parts)}."]
         missing = np.isnan(self.low).any(axis=0)
         alone = [name for name, gone in zip(self.measures, missing, strict=True) if gone]
         if alone:
-            lines.append(f"No honest interval is known for {', '.join(alone)}, shown without one.")
+            lines.append(f"No honest interval is known for {', '.join(alone)}.")
         return lines
 
 

@@ -30,19 +30,17 @@ def shown_on_average(tail: float) -> int:
 def supposed(unseen: Unseen, clusters: int, confidence_level: float, like_observed: bool = True) -> str:
     """Return what is supposed of absent clusters, in a sentence; `like_observed` if it may be that of the default."""
     if unseen.word == ROWS_ALONE:
-        return "Assumes that kinds of clusters that are absent here do not matter."
+        return "Assumes that absent kinds of clusters do not matter."
     if unseen.word == WHOLE or not like_observed:
         return "Allows for absent clusters all of whose rows have the worst outcome."
     few = ""
     if share_of_whole_cluster(unseen.showing, clusters) > 0:
-        few = (
-            f" Only {unseen.showing} of {clusters:,} clusters show the rarer outcome: partly whole clusters of it are "
-        )
-        few += "allowed for."
+        showing = f"Only {unseen.showing} of {clusters:,} clusters show the rarer outcome"
+        few = f" {showing}, so whole clusters of it are partly allowed for."
     often = shown_on_average((1 - confidence_level) / 2)
     return (
-        "Assumes that no kind of cluster that is absent here would contribute more than the most extreme one of these "
-        f"{clusters:,}; a kind of which fewer than {often} are expected among {clusters:,} may be missed.{few}"
+        f"Assumes that no absent kind of cluster is more extreme than the most extreme of these {clusters:,}; a kind "
+        f"expected fewer than {often} times among {clusters:,} may be missed.{few}"
     )
 
 
@@ -66,8 +64,8 @@ def cautions(clusters: int, effective: float) -> list[str]:
     said = []
     if clusters < FEWEST_STUDIED:
         said.append(
-            f"Caution: {clusters} clusters. Intervals were studied from {FEWEST_STUDIED} clusters on; with fewer they "
-            "may be too narrow."
+            f"Caution: only {clusters} clusters. Intervals may be too narrow: they were studied from {FEWEST_STUDIED} "
+            "clusters on."
         )
     if effective < min(FEW_EFFECTIVE, clusters / 2):
         said.append(
@@ -82,8 +80,7 @@ def of_bootstrap(clusters: int) -> list[str]:
     if clusters >= FEWEST_OF_BOOTSTRAP:
         return []
     return [
-        f"Caution: {clusters} clusters are few for a bootstrap of clusters: below {FEWEST_OF_BOOTSTRAP} its intervals "
-        "are too narrow."
+        f"Caution: only {clusters} clusters. Bootstrap intervals are too narrow below {FEWEST_OF_BOOTSTRAP} clusters."
     ]
 
 

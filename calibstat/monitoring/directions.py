@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.digits import settled
-from calibstat.inference.deviation import SLOPE
+from calibstat.inference.deviation import SLOPE, SLOPE_WORDS
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Direction:
             return f"predictions from {self.low:g} to {self.high:g} {_too_low(self.local)}"
         words = [_too_low(self.shift)] if self.shift else []
         if self.slope != 1:
-            kind = SLOPE[int(self.slope > 1)]
+            kind = SLOPE_WORDS[SLOPE[int(self.slope > 1)]]
             words.append(f"{kind}, with true log-odds about {settled(self.slope):.2g} times the predicted ones")
         return f"predictions {' and '.join(words)}"
 

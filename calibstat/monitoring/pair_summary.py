@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple, dataclass
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import AboutRows, Data, Models, no_models
 from calibstat.data.checks import is_whole, quoted, short
-from calibstat.inference.designs.question_of_rows import question_of_all
+from calibstat.inference.designs.question_of_rows import Asked, question_of_all
 from calibstat.monitoring.by_segment import BySegment, need_segments, rows_of_segments
 from calibstat.monitoring.period import MOST_UNITS, UNIT, check_sums, rows_of_monitors
 
@@ -96,6 +96,9 @@ def summarize(
         raise ValueError(f"expected the models {quoted(names)}, found {models!r}")
     a, b = ((p - y) ** 2 for y, p in (models[name].rows.binary for name in names))
     return summarize_pair(a, b, segment)
+
+
+cast(Asked, summarize).__name__ = "a monitor"  # what errors call it, which `update` raises too
 
 
 def summarize_pair(a: np.ndarray, b: np.ndarray, segment: ArrayLike | None) -> PairSummary:

@@ -83,11 +83,10 @@ class Power(Result):
             else ""
         )
         return (
-            f"Power of the test with {self.test} at level {level_text(self.level)} against {self.alternative} "
-            f"(ECE {settled(self.ece):.2g}){self.lens.with_comma}, n = {self.n}: {settled(100 * self.power):.3g} % "
-            f"(from {settled(100 * self.low):.3g} % to {settled(100 * self.high):.3g} %), by {self.n_datasets} data "
-            f"sets with {rows}."
-            f"{nothing}"
+            f"The power against {self.alternative} (ECE {settled(self.ece):.2g}){self.lens.with_comma} with "
+            f"n = {self.n} is {settled(100 * self.power):.3g} % (from {settled(100 * self.low):.3g} % to "
+            f"{settled(100 * self.high):.3g} %).\nTest: {self.test} at level {level_text(self.level)}, on "
+            f"{self.n_datasets} data sets with {rows}.{nothing}"
         )
 
 
@@ -112,7 +111,7 @@ class PowerCurve(Result):
     def __str__(self) -> str:
         first = self.points[0]
         lines = [
-            f"Power of the test with {first.test} at level {level_text(first.level)} against {first.alternative} "
+            f"Power of the {first.test} test at level {level_text(first.level)} against {first.alternative} "
             f"(ECE {settled(first.ece):.2g}){first.lens.with_comma}:",
             f"{'n':>9}  {'power':>7}  95 % limits",
         ]

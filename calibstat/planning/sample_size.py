@@ -82,7 +82,7 @@ class SampleSize(Result):
         text = (
             f"{self.n} rows to find {self.alternative} (ECE {settled(self.ece):.2g}){self.lens.with_comma}, with "
             "probability "
-            f"{level_text(self.power)} (test by {self.test}, level {level_text(self.level)})."
+            f"{level_text(self.power)} ({self.test} test, level {level_text(self.level)})."
         )
         if self.for_precision:
             names = {"o/e": "O/E", "slope": "the calibration slope"}

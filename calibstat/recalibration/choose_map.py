@@ -21,6 +21,7 @@ from calibstat.measures.kinds.registry import find_measure
 from calibstat.output.wording import number, number_of
 from calibstat.recalibration.held_out import fitted_predictions, held_out_predictions
 from calibstat.recalibration.recalibrator import Recalibrator
+from calibstat.recalibration.unchanged import Unchanged
 from calibstat.resampling import key_of, repeated_folds
 from calibstat.resampling.rng import Rng
 from calibstat.result import Result, read_only
@@ -91,7 +92,7 @@ class MapChoice(Result):
         own = self.names.index(repr(self.recalibrator))
         barred = self._barred
         others = [j for j in range(len(self.names)) if j != own and j not in barred]
-        lines = [f"{self._headline(own, len(barred))}{self._runners_up(others)}"]
+        lines = [self._headline(own, len(barred)), *self._runners_up(others)]
         if self.clip is not None:
             lines.append(
                 f"For maps that need probabilities between 0 and 1, {number_of('row', self.moved)} "
@@ -106,7 +107,15 @@ class MapChoice(Result):
             )
         elif self.writes_certain[own] and not self.maps_given:
             lines.append("Every map writes probabilities of exactly 0 or 1.")
-        return "\n".join(lines + [f"Left out: {names}: {why}." for why, names in self._reasons().items()])
+        lines += [f"Left out: {names}: {why}." for why, names in self._reasons().items()]
+        return "\n".join([*lines, self._dealt, f"Next: {self._step}"])
+
+    @property
+    def _step(self) -> str:
+        """Return what to do, in one sentence."""
+        if isinstance(self.recalibrator, Unchanged):
+            return "Use the predictions as they are."
+        return "Recalibrate other rows: result.recalibrator.fit(p, y).predict_proba(p_new)."
 
     @property
     def _barred(self) -> list[int]:
@@ -121,16 +130,18 @@ class MapChoice(Result):
         first = next(j for j in range(len(self.names)) if j not in self._barred)
         rule = "has the smallest" if own == first else "is the simplest within one standard error of the smallest"
         which = f"{len(self.names) - barred} maps{' that write neither 0 nor 1' * bool(barred)}"
-        times = f"{self.repeats} times" if self.repeats > 1 else "once"
-        return (
-            f"{self.names[own]} {rule} {title} of {which}, {number(self.mean[own])}, on held-out rows "
-            f"({number_of('row', self.n)}, {self.folds} folds, dealt at random {times})."
-        )
+        return f"{self.names[own]} {rule} {title} of {which}: {number(self.mean[own])} on held-out rows."
 
-    def _runners_up(self, others: list[int]) -> str:
+    @property
+    def _dealt(self) -> str:
+        """Return the rows, and how folds were dealt."""
+        times = f"{self.repeats} times" if self.repeats > 1 else "once"
+        return f"{number_of('row', self.n)}, {self.folds} folds, dealt at random {times}."
+
+    def _runners_up(self, others: list[int]) -> list[str]:
         """Return the best of the others, and how many of them do as well."""
         if not others:
-            return ""
+            return []
         alike = sum(self.within_noise[j] for j in others)
         named = ", ".join(self._described(j) for j in others[:RUNNERS_UP])
         if len(others) == 1:
@@ -138,7 +149,9 @@ class MapChoice(Result):
         else:
             which = "All" if alike == len(others) else f"{alike or 'None'} of the"
             words = f"come {named}. {which} {len(others)} others {'does' if alike == 1 else 'do'} as well"
-        return f" Then {words} (to within {NOISE_ERRORS} standard errors)."
+        plain = [j for j in others if self.within_noise[j] and self.names[j] == repr(Unchanged())]
+        none = " One of them is no map at all: Unchanged()." if plain and len(others) > 1 else ""
+        return [f"Then {words} (to within {NOISE_ERRORS} standard errors).{none}"]
 
     def _reasons(self) -> dict[str, str]:
         """Return the maps that were left out, by the reason."""

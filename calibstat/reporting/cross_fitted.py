@@ -32,13 +32,12 @@ from calibstat.result import Result
 
 FOLDS, REPEATS = 5, 3
 FOLDS_NOTE = (
-    "Folds were dealt {repeats} times. After it the error is of the {folds} maps, one of them drawn at random for each "
-    "new row, and the high end is the {method}. The interval of the change has the variance within folds and, for the "
-    "training rows, {folds} times the variance between repeats. There is no guarantee for a map refitted on all rows."
+    "The interval after recalibration is for the {folds} fitted maps on new rows; there is no guarantee for a map "
+    "refitted on all rows. Folds were dealt {repeats} times."
 )
 AS_IF_FRESH = (
-    "Intervals are approximate, because rows share fitted maps: they are of the {folds} maps together, and a map of "
-    "many free values, such as bins of few rows, may be further off."
+    "The interval after recalibration is for the {folds} fitted maps together. It is approximate, because rows share "
+    "fitted maps, and may be further off for a map with many free values, such as bins of few rows."
 )
 
 
@@ -78,15 +77,14 @@ class CrossFitted(Result):
             number(-each) for each in (self.brier.difference[0], self.brier.high[0], self.brier.low[0])
         )
         caveat = FOLDS_NOTE if self.repeats > 1 else AS_IF_FRESH
-        caveat = caveat.format(repeats=self.repeats, folds=self.folds, method=after.method)
+        caveat = caveat.format(repeats=self.repeats, folds=self.folds)
         return (
-            f"{self.recalibrator}, fitted on {self.folds - 1} of {self.folds} random parts of the rows and applied "
-            f"to the other one, each in turn: {before.measure} {settled(before.estimate):.4f} "
-            f"[{settled(before.low):.4f}, {settled(before.high):.4f}] before, "
-            f"{settled(after.estimate):.4f} [{settled(after.low):.4f}, {settled(after.high):.4f}] after. Brier score "
-            f"{settled(self.brier.estimates[0]):.4f} before, {settled(self.brier.estimates[1]):.4f} after, a change "
-            f"of {change} "
-            f"[{low}, {high}]. {caveat}{self._remarks}"
+            f"{self.recalibrator} takes {before.measure} from {settled(before.estimate):.4f} "
+            f"[{settled(before.low):.4f}, {settled(before.high):.4f}] to {settled(after.estimate):.4f} "
+            f"[{settled(after.low):.4f}, {settled(after.high):.4f}]. The Brier score goes from "
+            f"{settled(self.brier.estimates[0]):.4f} to {settled(self.brier.estimates[1]):.4f}, a change of {change} "
+            f"[{low}, {high}]. Each of {self.folds} random parts of the rows is recalibrated by a map fitted on the "
+            f"others. {caveat}{self._remarks}"
         )
 
     @property

@@ -10,7 +10,7 @@ from calibstat.inference.size_of_error import LOW
 from calibstat.output.wording import number
 from calibstat.reporting.cross_fitted import CrossFitted
 
-SPLIT = "with rows that are not in this report, and make the report again with new ones"
+SPLIT = "on other rows, and check the result on new ones"
 
 
 def say_next(

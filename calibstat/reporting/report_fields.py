@@ -95,7 +95,7 @@ class ModelReport(Result):
     def verdict(self) -> list[str]:
         """The answer in lines, and a remark if the test and the interval seem to contradict each other."""
         same = self.test.measure == self.ece.measure or self.test.size is not None
-        remark = "" if same else say_both(self.test.pvalue, self.ece.low)
+        remark = "" if same else say_both(self.test.pvalue, self.ece)
         return [*self.answer.splitlines(), *([remark] if remark else [])]
 
     @property
@@ -134,6 +134,13 @@ class ReportFields(Result):
     source: str
 
     @property
+    def answer(self) -> str:
+        """Which model is better calibrated, of several, and the size of the error of each."""
+        first = {name: model.test.answer.splitlines()[0] for name, model in self.models.items()}
+        each = [f"{name}: {line}" for name, line in first.items()] if len(first) > 1 else [*first.values()]
+        return "\n".join([*(one.answer for one in self.comparisons.values()), *each])
+
+    @property
     def is_of_clusters(self) -> bool:
         """Whether the rows are in clusters."""
         return any(model.test.null_hypothesis.rows == "in clusters" for model in self.models.values())
@@ -158,8 +165,8 @@ class ReportFields(Result):
         return frame.astype(dict.fromkeys(columns[4:], float))
 
     def __str__(self) -> str:
-        sentences = [self.data, *(each.answer for each in self.comparisons.values())]
+        sentences = [each.answer for each in self.comparisons.values()]
         for name, model in self.models.items():
             sentences.append(f"{name}. {model}" if len(self.models) > 1 else str(model))
         sentences += map(str, self.comparisons.values())
-        return "\n".join([*sentences, *self.notes])
+        return "\n".join([*sentences, self.data, *self.notes])

@@ -20,10 +20,10 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
     if math.isinf(interval.high):
         where = f"at least {number(interval.low)}, and may be infinite, because {interval.why_infinite}"
     few = "".join(f" {sentence}" for sentence in say_reservations(interval))
-    cautions = "".join(f"{sentence}\n" for sentence in interval.rows.cautions)
+    cautions = "".join(f"\n{sentence}" for sentence in interval.rows.cautions)
     return (
-        f"{cautions}{title}: {number(interval.estimate)} on these rows; in the population they come from it is "
-        f"{where}, with {level_text(interval.confidence_level)} confidence ({interval.method} method).{few}"
+        f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is "
+        f"{where}, with {level_text(interval.confidence_level)} confidence ({interval.method} method).{few}{cautions}"
     )
 
 
@@ -39,17 +39,18 @@ def says_more(interval: ConfidenceInterval) -> bool:
     return bool(interval.scope or interval.few_events or interval.why_infinite or interval.remark())
 
 
-def say_both(pvalue: float, low: float) -> str:
+def say_both(pvalue: float, interval: ConfidenceInterval) -> str:
     """Say why a test and an interval do not contradict each other where they seem to; else nothing."""
+    low, high, title = interval.low, interval.high, interval.measure.title
+    name = f"the {title[:1].lower()}{title[1:]}"
     if pvalue <= LOW and low <= 0:
         return (
-            "The test and the interval do not contradict each other: the test looks for any kind of miscalibration and "
-            "found some; the interval is for one measure, and by this measure the error may be 0."
+            f"The test finds an error that {name} does not show: by this measure it may be 0, and is at most "
+            f"{number(high)}."
         )
     if pvalue > LOW and low > 0:
         return (
-            "The test and the interval do not contradict each other: by this one measure the error is above 0; the "
-            "test looks for any kind of miscalibration, and needs a larger error or more rows to find it."
+            f"The test does not find what {name} shows: it looks for errors of any kind, and needs more rows for that."
         )
     return ""
 

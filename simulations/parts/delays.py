@@ -62,13 +62,13 @@ def families() -> Mapping[str, Family]:
         return "too low" in words
 
     def over(words: str) -> bool:
-        """Whether predictions are said to be too far apart, or too extreme in a quarter."""
+        """Whether predictions are said to be too extreme, or too extreme in a quarter."""
         upper = "from 0.5 " in words or "from 0.75 " in words
-        return "too far apart" in words or ("from " in words and (high(words) if upper else low(words)))
+        return "too extreme" in words or ("from " in words and (high(words) if upper else low(words)))
 
     def over_or_low(words: str) -> bool:
-        """Whether predictions are said to be too low, or too far apart, which is the same below 1/2."""
-        return low(words) or "too far apart" in words
+        """Whether predictions are said to be too low, or too extreme, which is the same below 1/2."""
+        return low(words) or "too extreme" in words
 
     def any_words(words: str) -> bool:
         return True

@@ -68,10 +68,10 @@ def test_results_say_what_they_are(name):
 
 def test_texts():
     assert str(spiegelhalter(SAMPLE)).startswith(
-        "Spiegelhalter's test of calibration by z = 1.589, event: outcome 1, n = 200: p = 0.112 (approximate), normal"
+        "Spiegelhalter's test of calibration: z = 1.589, event: outcome 1, n = 200, p = 0.112 (approximate), normal"
     )
     assert "(approximate), chi-square limit with 2 degrees of freedom." in str(hosmer_lemeshow(SAMPLE, held_out=True))
-    assert "Kuiper test of calibration by kuiper / sigma = " in str(kuiper(SAMPLE))
+    assert "Kuiper test of calibration: kuiper / sigma = " in str(kuiper(SAMPLE))
     text = str(cox(SAMPLE, held_out=True))
     a = optimize.brentq(lambda a: 100 * special.expit(a + special.logit([0.2, 0.7])).sum() - 98, -1, 1)
     assert f"intercept if the slope is 1 = {a:.3g} (from" in text

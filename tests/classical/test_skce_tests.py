@@ -176,14 +176,14 @@ def test_predictions_names_and_single_precision():
 def test_the_result_reads_well():
     label, prob = calibrated(np.random.default_rng(8), 50, 3)
     found = kernel_calibration_test(label, prob, rng=1, n_resamples=99, bandwidth=0.5)
-    assert str(found).startswith("Asymptotic test of calibration by skce(bandwidth=0.5, statistic='U') = ")
-    assert "lens canonical, n = 50: p = " in str(found)
+    assert str(found).startswith("Asymptotic test of calibration: skce(bandwidth=0.5, statistic='U') = ")
+    assert "lens canonical, n = 50, p = " in str(found)
     assert "(approximate), 99 sets of random signs.\nNull hypothesis: given the predicted vectors" in str(found)
     assert "approximate" in str(found.null_hypothesis)
     assert json.loads(json.dumps(found.to_dict()))["pvalue"] == found.pvalue
     assert found.to_frame()["n"].item() == 50
     linear = kernel_calibration_test(label, prob, method="linear")
-    assert str(linear).startswith("Linear test of calibration by skce(statistic='linear') = ")
+    assert str(linear).startswith("Linear test of calibration: skce(statistic='linear') = ")
     assert "normal limit" in str(linear)
 
 

@@ -1,5 +1,7 @@
 """What a validation prints, writes and holds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ Y, P = cs.generators.temperature(2.0).sample(600, rng=1)
 
 def test_every_number_is_printed_with_its_p_value():
     found = cs.validate(Y, P)
-    lines = dict(zip(TITLES, str(found).splitlines()[1:], strict=False))
+    lines = dict(zip(TITLES, str(found).splitlines()[2:], strict=False))
     for name, title in TITLES.items():
         assert lines[name].startswith(f"{title} ")
         assert f"{getattr(found, name):.4f}" in lines[name]
@@ -31,7 +33,7 @@ def test_the_frame_has_p_values():
 @pytest.mark.parametrize("given", [{"cluster": np.arange(600) // 6}, {"sample_weight": np.linspace(0.5, 2, 600)}])
 def test_what_needs_independent_rows_that_count_once_says_so(given):
     found = cs.validate(Y, P, **given)
-    lines = dict(zip(TITLES, str(found).splitlines()[1:], strict=False))
+    lines = dict(zip(TITLES, str(found).splitlines()[2:], strict=False))
     for name in OF_COUNTED_ROWS:
         assert np.isnan(getattr(found, name))
         assert lines[name].endswith("nan  needs rows that are independent and count once")
@@ -61,3 +63,22 @@ def test_the_histogram_counts_the_rows():
     assert unequal.histogram.sum() == pytest.approx(unequal.effective_n)
     by_bin = np.histogram(P[Y == 1], edges, weights=weight[Y == 1])[0]
     assert unequal.histogram[1] / unequal.effective_n == pytest.approx(by_bin / weight.sum())
+
+
+@pytest.mark.parametrize(
+    ("ratio", "slope", "said"),
+    [
+        ((1.1, 1.4), (0.4, 0.8), "Outcomes are more frequent than predicted (O/E 1.1 to 1.4), and predictions are too "
+         "extreme (slope 0.4 to 0.8)."),
+        ((0.5, 0.9), (0.9, 1.2), "Outcomes are less frequent than predicted (O/E 0.5 to 0.9); the spread of "
+         "predictions is not shown to be wrong (slope 0.9 to 1.2)."),
+        ((0.9, 1.1), (1.2, 1.5), "Predictions are not extreme enough (slope 1.2 to 1.5); their mean is not shown to be "
+         "wrong (O/E 0.9 to 1.1)."),
+        ((0.9, 1.1), (0.9, 1.2), "Neither mean nor spread of the predictions is shown to be wrong (O/E 0.9 to 1.1, "
+         "slope 0.9 to 1.2)."),
+    ],
+)  # fmt: skip
+def test_the_answer_comes_first(ratio, slope, said):
+    found = replace(cs.validate(Y, P), intervals={"ratio": ratio, "slope": slope})
+    assert found.answer == str(found).splitlines()[0] == said
+    assert "slope unknown" in replace(found, intervals={"ratio": ratio}).answer

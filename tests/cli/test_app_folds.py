@@ -33,7 +33,7 @@ def test_test_and_interval(out_of_fold):
         run("interval", path, *COLUMNS, "--folds", "fold", "--measure", "ks", "--measure", "brier").stdout
     )
     assert "triangle" in both
-    assert "It is the mean loss of the 5 models" in both
+    assert "This is the mean loss of the 5 models" in both
 
 
 def test_compare_and_report(out_of_fold):
@@ -43,7 +43,7 @@ def test_compare_and_report(out_of_fold):
     assert "p has a smaller brier than q (p = " in text
     assert "Of one repeat the variance within folds is doubled" in text
     text = plain_text(run("report", path, *models).stdout)
-    assert "It is the error of the 5 models, one of them drawn at random for each new row." in text
+    assert "This is the error of the 5 models on new rows, each predicted by one at random." in text
 
 
 def test_what_is_wrong_is_one_line(out_of_fold):

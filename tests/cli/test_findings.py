@@ -1,10 +1,15 @@
 """What the test of several measures says of their hypotheses."""
 
+from types import SimpleNamespace
+
+import pytest
 from command_line import FAST, PATTERN, plain_text, run
 from matplotlib.figure import Figure
 
 import calibstat as cs
 from calibstat.cli.findings import save_side_by_side
+from calibstat.cli.testing import HOW_LARGE, MORE_ROWS, ON_OTHER_ROWS, WATCH_THEM, _next_step
+from calibstat.inference.size_of_error import SizeOfError
 
 
 def test_different_hypotheses_are_told_apart(zoo):
@@ -24,3 +29,22 @@ def test_four_pictures_are_in_two_rows_without_empty_frames(tmp_path, monkeypatc
     figure.draw_without_rendering()
     assert [ax.get_title()[0] for ax in figure.axes] == list("abcd")
     assert figure.axes[3].get_position().y1 < figure.axes[0].get_position().y0
+
+
+@pytest.mark.parametrize(
+    ("pvalue", "high", "step"),
+    [
+        (0.001, 0.012, WATCH_THEM),
+        (0.5, 0.012, WATCH_THEM),
+        (0.001, 0.1, ON_OTHER_ROWS),
+        (
+            0.5,
+            0.1,
+            MORE_ROWS.format(10),
+        ),
+        (0.001, None, HOW_LARGE),
+    ],
+)
+def test_the_next_step_depends_on_the_size(pvalue, high, step):
+    size = None if high is None else SizeOfError(0.008, 0.0, high, 0.95, 0.5)
+    assert _next_step([SimpleNamespace(test=SimpleNamespace(pvalue=pvalue, size=size))]) == step

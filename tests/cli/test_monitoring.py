@@ -185,7 +185,7 @@ def test_classes_through_a_lens(tmp_path):
         (["--prob", "q", "--prob", "place"], "found it 3 times"),
         (["--when", "p"], "expected dates such as 2026-11-22, or whole numbers, in column 'p'; found"),
         (["--when", "no"], "no column 'no'"),
-        (["--cluster", "place"], "expected rows without --cluster for summarize, because a monitor multiplies"),
+        (["--cluster", "place"], "expected rows without --cluster for a monitor, because a monitor multiplies"),
     ],
 )
 def test_bad_arguments_are_refused(file, arguments, message):

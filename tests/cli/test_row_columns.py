@@ -54,7 +54,7 @@ def test_what_is_supposed_of_absent_clusters_can_be_said(tmp_path):
     }
     for command, words in asked.items():
         usual, whole = (plain_text(run(command, *words, *more).stdout) for more in ((), ("--unseen", "clusters")))
-        assert "more than the most extreme one of these 20" in usual, command
+        assert "more extreme than the most extreme of these 20" in usual, command
         assert "all of whose rows have the worst outcome" in whole, command
     alone = run("interval", file, "--label", "y", "--prob", "p", "--unseen", "rows")
     assert "expected --cluster beside --unseen, found --unseen rows alone" in plain_text(alone.stderr)

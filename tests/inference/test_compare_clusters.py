@@ -47,10 +47,13 @@ def test_clusters_widen_intervals():
         assert (together.high - together.low)[0] > 1.8 * (apart.high - apart.low)[0]
 
 
-def test_few_clusters_are_said_above_the_numbers_that_they_concern():
+def test_few_clusters_are_said_after_the_answer():
     y, p, q = two_models()
     asked = {"cluster": np.arange(60) // 10, "measure": "brier", "rng": 1}
     few = cs.compare(y, {"p": p, "q": q}, **asked)
-    assert str(few).startswith("Caution: 6 clusters. Intervals were studied from 10 clusters on; with fewer they may")
+    assert str(few).startswith(f"{few.answer}\n")
+    assert "\nCaution: only 6 clusters. Intervals may be too narrow: they were studied from 10 clusters on.\n" in str(
+        few
+    )
     swapped = cs.compare(y, {"p": p, "q": q}, method="swap", n_resamples=9, **asked)  # which is exact
     assert "Caution" not in str(swapped)

@@ -41,7 +41,7 @@ NO_P = float("nan")
 @pytest.mark.parametrize(
     ("pvalues", "words"),
     [
-        ((0.2, 0.3, 1.0), "No difference is shown for any of 3 pairs of models by brier (adjusted p from 0.2)."),
+        ((0.2, 0.3, 1.0), "No difference is shown for any of 3 pairs of models by brier (smallest adjusted p 0.2)."),
         (
             (0.02, 0.01, 0.04),
             "Differences by brier are shown for 3 of 3 pairs; c is never worse (adjusted p up to 0.04).",

@@ -53,6 +53,18 @@ def test_kinds():
     assert scattered.kind == "scattered"
 
 
+@pytest.mark.parametrize("n", [20_000, 200_000])
+def test_kinds_of_many_rows(n):
+    """However many rows: logits that are doubled, or moved, are smooth; errors by turns in 40 ranges are scattered."""
+    rng = np.random.default_rng(3)
+    for generator in (cs.generators.temperature(2), cs.generators.temperature(0.5), cs.generators.shift(0.6)):
+        assert deviation_in(*generator.sample(n, rng=4)).kind == "smooth"
+    p = rng.uniform(0.1, 0.9, n)
+    too_low = np.floor(p * 50) % 2 == 1
+    assert deviation_in(rng.random(n) < np.where(too_low, p + 0.05, p - 0.05), p).kind == "scattered"
+    assert deviation_in(rng.random(n) < np.where((p > 0.5) & (p < 0.53), 0.9, p), p).kind == "local"
+
+
 def test_words():
     said = str(deviation_in(*cs.generators.temperature(2).sample(2000, rng=2)))
     assert "Predictions are too extreme (an approximate test)." in said
@@ -77,17 +89,17 @@ def test_numbers_are_written_as_they_are_read_aloud():
         observed=42 / 8945,
     )
     assert str(local) == (
-        "The error is in one range of predictions. Most striking: predictions from 0 to 0.078, with "
+        "The error is in one range of predictions. Most striking: predictions from 0 % to 7.8 %, with "
         "class dog expected in 3.7 of 8,945 rows and observed in 42."
     )
     one = replace(local, of="outcome 1", low=0.9996, high=0.9996, rows=1.0, predicted=0.9996, observed=0.0, slope=-3.0)
     assert str(one) == (
-        "The error is in one range of predictions. Most striking: predictions of 0.9996, with "
+        "The error is in one range of predictions. Most striking: predictions of 99.96 %, with "
         "outcome 1 expected in 1.0 of 1 row and observed in 0.\nIn this sample predictions are too extreme (a "
         "description, not a test)."
     )
     wide = replace(one, low=0.99991, high=0.99998, claims=("too few events", "too far apart"), rows=4061.0)
-    assert "from 0.99991 to 0.99998, with outcome 1 expected in 4,059.4 of 4,061 rows" in str(wide)
+    assert "from 99.991 % to 99.998 %, with outcome 1 expected in 4,059 of 4,061 rows" in str(wide)
     assert str(wide).endswith(
         "Outcome 1 is observed less often than predicted and predictions are too extreme (an approximate test)."
     )
@@ -259,7 +271,7 @@ def test_false_claims(monkeypatch):
 
 def test_tiny_predictions_are_written_short():
     found = str(deviation_in(np.r_[1, np.zeros(50)], np.r_[1e-40, np.full(50, 0.02)]))
-    assert "predictions below 0.000001, with outcome 1 expected in fewer than 0.1 of 1 row and observed in 1" in found
+    assert "predictions below 0.0001 %, with outcome 1 expected in fewer than 0.1 of 1 row and observed in 1" in found
     sure = str(deviation_in(np.r_[0, np.ones(50)], np.r_[1 - 1e-9, np.full(50, 0.98)]))
-    assert "predictions above 0.999999, with outcome 1 expected in 1.0 of 1 row and observed in 0" in sure
+    assert "predictions above 99.9999 %, with outcome 1 expected in 1.0 of 1 row and observed in 0" in sure
     assert not re.search(r"\de[+-]?\d|1 - ", found + sure)

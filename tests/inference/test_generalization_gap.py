@@ -56,7 +56,7 @@ def test_two_outcomes_by_hand():
     # .3 (outcome 0), .7 and .9 (outcome 1) are nearer to 1/2 than what is observed; .4 (1) and .8 (0) are not
     assert (found.n_bins, found.n_not_overconfident, found.n_clearly_not) == (5, 3, 0)
     assert found.subject == "outcome 1"
-    assert str(found).startswith("ece(n_bins=1) of outcome 1: 0.02")
+    assert "\nece(n_bins=1) of outcome 1: 0.02" in str(found)
     vectors = [(y, np.array(p)[:, 1]) for y, p in (TRAIN, TEST)]
     assert cs.generalization_gap(*vectors, n_bins=1, n_resamples=99, rng=1).to_dict() == found.to_dict()
 

@@ -49,8 +49,8 @@ def test_several_models_and_words():
     curves = cs.net_benefit(Y, {"a": P, "b": 1 - P}, [0.3])
     assert list(curves) == ["a", "b"]
     assert curves["a"].model > curves["b"].model
-    assert "is larger than the net benefit of acting on all rows and on none at the threshold 0.3." in str(curves["a"])
-    assert "is not larger than the net benefit of acting on all rows and on none at" in str(curves["b"])
+    assert "Acting by the model is better than acting on all rows and on none at the threshold 0.3." in str(curves["a"])
+    assert "Acting by the model is not better than acting on all rows and on none at" in str(curves["b"])
     two = cs.net_benefit(Y, P, [0.3, 0.4])
     assert "thresholds, the lowest 0.3" in str(two)
     assert curves["a"].to_frame().shape == (1, 5)

@@ -116,7 +116,7 @@ def test_only_rows_of_their_own_say_more():
     assert test.rows.answer(0.01) == test.rows.premises == interval.rows.scope("honest") == interval.scope == ""
     folds = asked("folds", "confidence_interval")
     assert folds.scope == folds.rows.scope(folds.method)
-    assert folds.scope.startswith("It is the error of the 4 models, one of them drawn at random for each new row.")
+    assert folds.scope.startswith("This is the error of the 4 models on new rows, each predicted by one at random.")
     assert asked("folds").rows.answer(asked("folds").pvalue) in str(asked("folds"))
     judged = asked("judge", "confidence_interval")
     assert judged.rows.scope(judged.method).startswith("This rests on 80 labelled rows among 240, with a judge.")

@@ -236,18 +236,18 @@ def test_a_higher_cap_resolves_small_p_values():
 def test_what_is_said():
     y, p = cs.generators.calibrated().sample(500, rng=2)
     said = {
-        ("ece", 20): "; stopped after 20 resamples at least as extreme, at draw 52, Monte Carlo error of p 0.067.",
+        ("ece", 20): "; stopped after 20 resamples at least as extreme, at draw 52, p accurate to 0.067.",
         ("ece", 1): "stopped after 1 resample at least as extreme, at draw ",
         ("brier", 20): "stopped after 10 resamples at least as large and 10 at least as small, at draw ",
         ("brier", 1): "stopped after 1 resample at least as large and 1 at least as small, at draw ",
-        ("ece", None): "; 999 resamples, Monte Carlo",
+        ("ece", None): "; 999 resamples, p accurate to",
     }
     for (measure, stop_after), text in said.items():
         found = cs.calibration_test(y, p, measure=measure, rng=1, stop_after=stop_after)
         assert text in str(found)
         assert found.stopped == (stop_after is not None)
     capped = cs.calibration_test(*cs.generators.temperature(4).sample(500, rng=2), rng=1, stop_after=20)
-    assert "; 999 resamples, the cap, Monte" in str(capped)
+    assert "; 999 resamples, the cap, p accurate to" in str(capped)
     assert not capped.stopped
     label, prob = example(150, 3, seed=4)
     classes = str(cs.calibration_test(label, prob, lens="class_wise", rng=1, stop_after=20))

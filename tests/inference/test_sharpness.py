@@ -208,13 +208,13 @@ def test_text_and_frame():
     found = sharpness(cs.Sample.from_counts([0.25, 0.75], [10, 10], [5, 5]), n_points=3, kernel="epanechnikov")
     assert str(found) == (
         # a row adds 1/4 or -1/4 to the error, less its mean: the root of 20 / 16 over 20 * 19
-        "Calibration error 0.0625 ± 0.05735 and sharpness gap 0.25 ± 0 of a total divergence of 0.3125 ± 0.05735 "
-        "(± standard error) (brier; epanechnikov kernel, bandwidth 0.05), event: outcome 1, n = 20.\n"
+        "Calibration error 0.0625 ± 0.05735 and sharpness gap 0.25 ± 0, together 0.3125 ± 0.05735 (± standard error).\n"
         "They are squared differences of probabilities. The root of the calibration error, 0.25, is a difference of "
-        "probabilities: the root mean square of frequency minus prediction, the frequency by kernel regression."
+        "probabilities: the root mean square of frequency minus prediction, the frequency by kernel regression.\n"
+        "Divergence: brier; epanechnikov kernel, bandwidth 0.05, event: outcome 1, n = 20."
     )
     other = sharpness(cs.Sample.from_counts([0.25, 0.75], [10, 10], [5, 5]), divergence="log_loss")
-    assert str(other).endswith("\nThey are differences of log losses, not of probabilities.")
+    assert "\nThey are differences of log losses, not of probabilities.\n" in str(other)
     assert list(found.to_frame()) == ["grid", "curve", "gap", "density", "low", "high"]
     assert not found.gap.flags.writeable
 

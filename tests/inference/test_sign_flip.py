@@ -64,7 +64,7 @@ def test_what_it_says():
     y, p = cs.generators.calibrated().sample(300, rng=2)
     found = of_clusters(y, p, np.arange(300) // 3)
     assert found.resample == "sign_flip"
-    assert f"p = {found.pvalue:.3g} (approximate)" in found.answer
+    assert f"(p = {found.pvalue:.3g}, approximate)" in found.answer
     assert "100 clusters" in str(found.null_hypothesis)
     assert "detectable_effect" not in str(found)
 

@@ -43,8 +43,8 @@ def test_every_cell_is_the_verb_it_stands_for():
     frame = found.to_frame()
     assert frame.shape == (24, 6)
     top, whole = "accuracy, ece, average_ce, smooth_ece, auc", "adaptive_calibration_error, log_loss, brier"
-    assert f"\nOf the most likely class: {top}. Of all classes jointly: {whole}.\n" in str(found)
-    assert str(found).count("No honest interval is known for average_ce, auc,") == 1
+    assert f"\nWhat is measured: {top} for the most likely class; {whole} for all classes jointly.\n" in str(found)
+    assert str(found).count("No honest interval is known for average_ce, auc.") == 1
     assert "nan" not in str(found)
 
 
@@ -89,10 +89,10 @@ def test_two_outcomes():
             cs.estimate(y, v, measure=name), abs=1e-12
         )
     assert found.estimate[0, -1] == pytest.approx(np.mean((y - v) ** 2), abs=1e-12)  # as in scikit-learn
-    text = (
-        "\nOf the most likely class: accuracy. Of outcome 1: ece, average_ce, smooth_ece, auc, log_loss, brier. Of all "
-    )
-    assert f"{text}classes jointly: adaptive_calibration_error.\n" in str(found)
+    assert (
+        "\nWhat is measured: accuracy for the most likely class; ece, average_ce, smooth_ece, auc, log_loss, brier for "
+        "outcome 1; adaptive_calibration_error for all classes jointly.\n"
+    ) in str(found)
     for other in (v[:, None], np.column_stack((1 - v, v))):
         assert cs.summarize(y, {"model": other}, **SETTINGS).estimate == pytest.approx(found.estimate, abs=1e-12)
 

@@ -99,11 +99,11 @@ def test_weights_sum_to_1_and_no_direction_is_there_twice():
 def test_directions_in_words():
     assert str(DIRECTIONS[find(shift=0.4)]) == "predictions too low by about 0.4 on the log-odds scale"
     assert str(DIRECTIONS[find(shift=-0.4, slope=1.5)]) == (
-        "predictions too high by about 0.4 on the log-odds scale and too close together, with true log-odds about 1.5 "
+        "predictions too high by about 0.4 on the log-odds scale and not extreme enough, with true log-odds about 1.5 "
         "times the predicted ones"
     )
     assert str(DIRECTIONS[find(slope=2 / 3)]) == (
-        "predictions too far apart, with true log-odds about 0.67 times the predicted ones"
+        "predictions too extreme, with true log-odds about 0.67 times the predicted ones"
     )
     assert str(DIRECTIONS[find(low=0.5, high=0.75, local=-0.8)]) == (
         "predictions from 0.5 to 0.75 too high by about 0.8 on the log-odds scale"

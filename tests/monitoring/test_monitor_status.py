@@ -27,7 +27,7 @@ def test_an_alarm_in_words():
     assert second.startswith("Likely start: ")
     assert third.startswith("Next: Ask how large the error is on the rows from period 2026-02-12 on: calibstat.")
     assert re.search(
-        r"^Likely start: period \S+ \(90 % range \S+ to \S+\): predictions too far apart, with true log-odds about "
+        r"^Likely start: period \S+ \(90 % range \S+ to \S+\): predictions too extreme, with true log-odds about "
         r"0\.67 times the predicted ones\. To period \S+: [\d,]+ rows, predicted 0\.\d+, observed 0\.\d+\.$",
         text,
         flags=re.MULTILINE,

@@ -133,7 +133,7 @@ WAYS = {  # calls that a refusal names: each monitor, the call with clusters, an
 def test_clusters_are_refused_with_the_reason_and_a_way_out(kind, cluster):
     update, ask, share = WAYS[kind]
     message = (
-        "expected rows without cluster= for summarize, because .* the product over the rows of a cluster, which depend "
+        "expected rows without cluster= for a monitor, because .* the product over the rows of a cluster, which depend "
         "on each other, is not an e-value; found one: feed one row of each cluster in its first period, .*; "
         rf"or ask {ask}, cluster=\.\.\.\) of each period by itself, at the level {share} / number of periods$"
     )

@@ -104,8 +104,8 @@ def test_many_tests_and_alternatives():
 
 def test_what_is_said():
     text = str(cs.power(np.linspace(0.1, 0.8, 30), "shift=0.5", test="cox", n_datasets=50, rng=1))
-    assert text.startswith("Power of the test with cox at level 5 % against shift 0.5 (ECE 0.1")
-    assert text.endswith("by 50 data sets with these predictions.")
+    assert text.startswith("The power against shift 0.5 (ECE 0.1")
+    assert text.endswith("Test: cox at level 5 %, on 50 data sets with these predictions.")
     few = str(cs.power([0.1, 0.3, 0.6, 0.9], "shift=1", test="cox", n_datasets=50, rng=1))
     assert re.search(r"The test had no result in [\d.]+ % of the data sets", few)
 

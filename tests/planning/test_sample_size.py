@@ -61,7 +61,7 @@ def test_what_is_said():
     p = np.linspace(0.05, 0.95, 500)
     found = cs.sample_size(p, "shift=0.5", test="ks", n_datasets=200, n_resamples=499, rng=1)
     assert str(found).startswith(f"{found.n} rows to find shift 0.5 (ECE 0.0")
-    assert "with probability 80 % (test by ks, level 5 %)." in str(found)
+    assert "with probability 80 % (ks test, level 5 %)." in str(found)
     assert f"{found.for_precision['o/e']} rows for O/E and {found.for_precision['slope']} rows for" in str(found)
     assert found.for_precision["slope"] == cs.sample_size(p, "shift=0.5", width=0.2, of="slope").n
     assert found.to_frame()["n"].tolist() == sorted(point.n for point in found.curve.points)

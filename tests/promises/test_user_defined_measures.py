@@ -243,7 +243,7 @@ def test_a_binned_measure_is_treated_as_ours(cluster):
 
 def test_a_measure_without_a_title_goes_by_its_name():
     found = cs.confidence_interval(Y, P, measure="own_function", **FEW)
-    assert found.estimand.startswith("own_function of the population")
+    assert found.estimand.startswith("own_function in the population")
 
 
 def test_a_mean_loss_has_the_interval_of_a_mean():

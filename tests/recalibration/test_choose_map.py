@@ -158,7 +158,7 @@ def test_maps_that_refuse_rows_are_left_out_with_the_reason():
     assert list(found.left_out) == ["PlattScaling()"]
     why = "needs probabilities between 0 and 1; to try it, give it clip=4.8e-07"
     assert found.left_out == {"PlattScaling()": why}
-    assert str(found).endswith(f"\nLeft out: PlattScaling(): {why}.")
+    assert f"\nLeft out: PlattScaling(): {why}.\n" in str(found)
     clipped = choose(np.where(p == 0, 0, Y), p, clip=0.01, rng=1, repeats=2, cv=2)
     assert clipped.left_out == {}
     assert "PlattScaling(clip=0.01)" in clipped.names
@@ -176,8 +176,8 @@ def test_the_same_seed_gives_the_same_and_names_do_not_matter():
 
 def test_what_is_printed_and_tabulated():
     found = choose(Y, P, maps=FEW, rng=1)
-    assert str(found).startswith("TemperatureScaling() has the smallest Brier score of 4 maps, ")
-    assert "(400 rows, 5 folds, dealt at random 3 times)" in str(found)
+    assert str(found).startswith("TemperatureScaling() has the smallest Brier score of 4 maps: 0.")
+    assert "\n400 rows, 5 folds, dealt at random 3 times.\nNext: Recalibrate other rows: " in str(found)
     frame = found.to_frame()
     assert frame["map"].tolist() == list(found.names)
     assert frame["chosen"].tolist() == [True, False, False, False]
@@ -231,7 +231,7 @@ def test_all_maps_are_tried_on_a_forest_and_none_that_writes_0_or_1_is_chosen():
     fitted = found.recalibrator.fit(p, y).predict_proba(p)
     assert ((fitted > 0) & (fitted < 1)).all()
     text = str(found)
-    assert " maps that write neither 0 nor 1, 0.1" in text
+    assert " maps that write neither 0 nor 1: 0.1" in text
     assert f"\nFor maps that need probabilities between 0 and 1, {found.moved} rows were moved, by at most 0.05" in text
     assert "\n1 map writes probabilities of exactly 0 or 1 and was not chosen: Unchanged() (+0.0" in text
     assert "Left out" not in text
@@ -300,12 +300,14 @@ def test_all_rows_at_0_and_1_and_no_event(y):
 def test_words_if_every_map_writes_0_or_1_and_of_one_map():
     found = choose(Y, P, maps=FEW[:2], rng=1)
     every = replace(found, writes_certain=(True, True), maps_given=False)
-    assert str(every).endswith("\nEvery map writes probabilities of exactly 0 or 1.")
+    assert "\nEvery map writes probabilities of exactly 0 or 1.\n" in str(every)
     one = replace(found, writes_certain=(False, True), maps_given=False, clip=0.005, moved=1)
     assert "1 row was moved, by at most 0.005 (clip=0.005)." in str(one)
     assert "\n1 map writes probabilities of exactly 0 or 1 and was not chosen: Unchanged() (+0." in str(one)
     assert "Then comes Unchanged() (+0.0" in str(found)
     assert "It does not do as well (to within 1.96 standard errors)." in str(found)
+    alike = replace(choose(Y, P, maps=FEW, rng=1), within_noise=(True,) * 4)
+    assert "All 3 others do as well (to within 1.96 standard errors). One of them is no map at all: U" in str(alike)
 
 
 def test_a_map_of_many_classes_is_tried_if_it_is_asked_for():

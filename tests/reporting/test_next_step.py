@@ -21,9 +21,15 @@ def recalibrated(least):
     [
         (0.3, 0.041, None, False, "If an error of 0.0410 would matter to you, collect more rows; else use"),
         (0.3, np.inf, recalibrated(0.1), True, "If an error of any size would matter to you, collect more rows"),
-        (0.01, 0.041, None, False, "Recalibrate the predictions with rows that are not in this report"),
+        (0.01, 0.041, None, False, "Recalibrate the predictions on other rows, and check the result on new ones"),
         (0.01, 0.041, recalibrated(0.0123), False, "Recalibrate by PlattScaling(), which is shown to lower the Brier"),
-        (0.01, 0.041, recalibrated(-0.001), False, "Fit the model again with rows that are not in this report"),
+        (
+            0.01,
+            0.041,
+            recalibrated(-0.001),
+            False,
+            "Fit the model again on other rows, and check the result on new ones",
+        ),
         (0.01, 0.041, recalibrated(0.0123), True, "Fit the model again with the features of the groups"),
     ],
 )

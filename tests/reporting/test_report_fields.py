@@ -16,8 +16,11 @@ def two():
 
 def test_the_printed_words_begin_with_the_verdict(one, two):
     lines = str(one).splitlines()
-    assert lines[0] == one.data
-    assert lines[1] == cs.calibration_test(Y, P, rng=0).answer.splitlines()[0]
+    assert lines[0] == one.answer == cs.calibration_test(Y, P, rng=0).answer.splitlines()[0]
+    assert one.data in lines[1:]
+    first = two.comparisons["kernel_ce_squared"].answer
+    assert two.answer.splitlines()[0] == str(two).splitlines()[0] == first
+    assert [line[:2] for line in two.answer.splitlines()[2:]] == ["A:", "B:"]
     assert "B. Not calibrated" in str(two)
     assert str(two.comparisons["brier"]) in str(two)
 
@@ -32,8 +35,8 @@ def test_groups_that_speak_are_named():
 
 def test_what_could_have_been_found_is_said_only_without_a_finding():
     clear, hidden = quick_report(Y, P**3), quick_report(Y[:40], np.full(40, Y[:40].mean()))
-    assert "would have been found" not in str(clear)
-    assert "would have been found" in str(hidden)
+    assert "such rows the test finds" not in str(clear)
+    assert "such rows the test finds" in str(hidden)
 
 
 def test_the_frame_has_the_test_and_each_measure(two):

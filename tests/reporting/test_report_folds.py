@@ -34,7 +34,7 @@ def test_the_sentences_are_on_the_page(repeats, tmp_path):
     text = found.save(tmp_path / "report.md").read_text(encoding="utf-8")
     assert f"predicted out of 4 folds of 50 rows{', 3 repeats' * (repeats == 3)}." in text
     assert "No test on the same rows can show how large the chance errors of these fits are" in text
-    assert "It is the error of the 4 models, one of them drawn at random for each new row" in text
+    assert "This is the error of the 4 models on new rows, each predicted by one at random" in text
     assert "There is no guarantee for the model refitted on all rows." in text
     assert "folds=folds" in found.command
     assert found.models["model"].ece.high >= found.models["model"].ece.estimate

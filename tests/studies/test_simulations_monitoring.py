@@ -141,8 +141,8 @@ def test_rare_predictions_have_their_mean():
 @pytest.mark.parametrize(
     ("words", "right"),
     [
-        ("predictions too far apart, with true log-odds about 0.5 times the predicted ones", True),
-        ("predictions too close together, with true log-odds about 2 times the predicted ones", False),
+        ("predictions too extreme, with true log-odds about 0.5 times the predicted ones", True),
+        ("predictions not extreme enough, with true log-odds about 2 times the predicted ones", False),
         ("predictions from 0.75 to 1 too high by about 0.4 on the log-odds scale", True),
         ("predictions from 0 to 0.25 too high by about 0.4 on the log-odds scale", False),
         ("predictions too high by about 0.1 on the log-odds scale", False),

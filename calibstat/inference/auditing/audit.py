@@ -30,7 +30,8 @@ from calibstat.result import read_only
 IN_GROUPS = "of the rows of each group, at the level alpha / number of groups"
 ROWS_OF_GROUPS = {
     "cluster": Reason(
-        "it draws the label of each row independently", f"ask cs.calibration_test(y, p, cluster=...) {IN_GROUPS}"
+        "it draws the label of each row independently",
+        f"ask cs.calibration_test(y, p, cluster=...) {IN_GROUPS}; or audit one row of each cluster",
     ),
     "sample_weight": Reason(
         "its limits are for counts of rows, not for sums of weights",

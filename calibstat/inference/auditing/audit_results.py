@@ -13,7 +13,7 @@ from calibstat.in_order import smallest_first, without_rounding
 from calibstat.inference.auditing.beyond_results import MOST_PRINTED, Beyond
 from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
 from calibstat.inference.auditing.shares_in_words import between, least, percent, points, rows_in_words
-from calibstat.inference.deviation import SLOPE
+from calibstat.inference.deviation import SLOPE, SLOPE_WORDS
 from calibstat.output.wording import level_text
 from calibstat.result import Result
 
@@ -159,8 +159,6 @@ class Audit(Result):
     def claim(self, g: int) -> str:
         """Say what the interval and the roots of a group show."""
         claims = []
-        is_significant = self.pvalue_adjusted[g] <= self.level
-        by_slope = self.slope is not None and abs(self.slope[g]) > abs(self.root[g])
         impossible = 0 if self.impossible is None else self.impossible.number[g]
         if impossible:
             claims.append(f"{rows_in_words(impossible)} predicted to be impossible happened")
@@ -170,14 +168,9 @@ class Audit(Result):
             claims.append(f"at least {least(-self.high[g])} too high")
         else:
             between = f"between {points(self.low[g], -1)} and {points(self.high[g], 1)} points"
-            least_assumed = (
-                " by an interval that assumes less than the p-value"
-                if is_significant and not by_slope and not impossible
-                else ""
-            )
-            claims.append(f"mean error {between}{least_assumed}")
-        if is_significant and self.slope is not None and by_slope:
-            claims.append(f"predictions {SLOPE[int(self.slope[g] > 0)]}")
+            claims.append(f"mean error {between}")
+        if self.slope is not None and self._by_slope(g) and self.pvalue_adjusted[g] <= self.level:
+            claims.append(f"predictions {SLOPE_WORDS[SLOPE[int(self.slope[g] > 0)]]}")
         return ", ".join(claims)
 
     @property
@@ -190,8 +183,8 @@ class Audit(Result):
             return f"No group can be significant: with {self.n_resamples} draws every p-value is above {self.level:g}."
         first = self.order[0]
         nearest = f"{self.names[first]}, adjusted p = {settled(self.pvalue_adjusted[first]):.2g}"
-        where = f"in any of {groups}, as far as {rows_in_words(self.n)} can show"
-        return f"No deviation from the predictions is significant {where}. Nearest: {nearest}."
+        subject = "The group is not" if len(self.names) == 1 else f"None of {groups} is"
+        return f"{subject} shown to deviate from the predictions ({rows_in_words(self.n)}). Closest: {nearest}."
 
     @property
     def significant(self) -> list[str]:
@@ -227,7 +220,7 @@ class Audit(Result):
             lines.append(f"  and {found.size - MOST_PRINTED:,} more: {where}.")
         lines += self.on_impossible
         if 0 not in found[:MOST_PRINTED]:
-            lines.append(f"For comparison, {self.sentence(0)}.")
+            lines.append(f"  For comparison, {self.sentence(0)}.")
         return "\n".join([*lines, *self.beyond.lines(where)])
 
     @property
@@ -235,11 +228,21 @@ class Audit(Result):
         """The joint test of the groups, and its promise for all of them."""
         by = "bias and slope" if self.slope is not None else "bias"
         return (
-            f"Groups tested together by their {by}{self.lens.with_comma}, {self.n_resamples} draws of labels: with "
-            f"probability of at most {level_text(self.level)} any group is significant whose rows all have their "
-            f"predicted probabilities; with at least {level_text(self.confidence_level)} all intervals are right."
-            f"{self.beyond.promise}"
+            f"The chance to find any group whose predictions are right is at most {level_text(self.level)}; all "
+            f"intervals hold at once with {level_text(self.confidence_level)} confidence (tested together by {by}"
+            f"{self.lens.with_comma}, {self.n_resamples} draws of labels).{self._wider}{self.beyond.promise}"
         )
+
+    @property
+    def _wider(self) -> str:
+        """Say why an interval can hold 0 in a significant group; nothing where none does."""
+        certain = np.zeros(len(self.names)) if self.impossible is None else self.impossible.number
+        wide = [g for g in self.found if self.low[g] <= 0 <= self.high[g] and not certain[g] and not self._by_slope(g)]
+        return " Intervals assume less than p-values, so that one may hold 0 where p is small." if wide else ""
+
+    def _by_slope(self, g: int) -> bool:
+        """Whether the slope of a group is further from what is predicted than its mean is."""
+        return self.slope is not None and bool(abs(self.slope[g]) > abs(self.root[g]))
 
     def __str__(self) -> str:
         left_out = [f"Left out: {self.left_out}."] if self.left_out else []

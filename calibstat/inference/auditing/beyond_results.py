@@ -100,9 +100,8 @@ class Beyond(Result):
     def sentence(self, g: int) -> str:
         """Say what was observed in a group, what the deviation of the other rows makes one expect, and the odds."""
         gap = abs(self.observed[g] - self.expected[g])
-        alike = f"{percent(self.expected[g], gap)} if all rows deviated alike"
-        times = ratio(self.odds_ratio[g])
-        odds = f"odds {times} times as high as in the others ({between(self.low[g], self.high[g])})"
+        alike = f"{percent(self.expected[g], gap)} if it were like the others"
+        odds = f"odds {ratio(self.odds_ratio[g])} times theirs ({between(self.low[g], self.high[g])})"
         observed = f"observed {percent(self.observed[g], gap)}, {alike}; {odds}"
         adjusted = f"adjusted p = {settled(self.pvalue_adjusted[g]):.2g}"
         return f"{self.names[g]} ({rows_in_words(self.rows[g])}): {observed}, {adjusted}"
@@ -114,17 +113,16 @@ class Beyond(Result):
         if not groups:
             return ""
         if found := self.found.size:
-            which = f"{found:,} of {groups:,} group{'s' * (groups > 1)} deviate{'s' * (found == 1)}"
-            return f"Beyond the total: {which} otherwise than the other rows at the same predictions:"
+            which = f"{found:,} of {groups:,} group{'s' * (groups > 1)} stand{'s' * (found == 1)} out"
+            return f"Apart from the overall error {which}, compared with other rows at the same predictions:"
         if not self.compared.any():
             return (
-                "Beyond the total: not comparable, because no group has predictions near those of the other rows, with "
-                "both outcomes there."
+                "Whether a group stands out apart from the overall error cannot be told: no group has predictions near "
+                "those of other rows, with both outcomes there."
             )
         first = next(g for g in self.order if self.compared[g])
         nearest = f"{self.names[first]}, adjusted p = {settled(self.pvalue_adjusted[first]):.2g}"
-        shown = "no group is shown to deviate otherwise than the other rows at the same predictions"
-        return f"Beyond the total: {shown}. Nearest: {nearest}."
+        return f"Apart from the overall error no group stands out (closest: {nearest})."
 
     def lines(self, where: str) -> list[str]:
         """Return the answer and the first groups; if there are more, `where` says which way to see them."""
@@ -149,8 +147,8 @@ class Beyond(Result):
         if len(self.names) == 1:
             return ""
         return (
-            f" With probability of at most {level_text(self.level)} any group is found beyond the total that deviates "
-            "at each prediction as the other rows do (conditional logistic regression, adjusted by Holm's steps)."
+            f" The chance that any group stands out by mistake is at most {level_text(self.level)} (conditional "
+            "logistic regression, Holm's steps)."
         )
 
     def __str__(self) -> str:

@@ -55,8 +55,7 @@ OF_OUTCOMES = "it is about the outcomes, whatever is predicted"
 
 def _alone(what: str = "", more: str = "") -> Callable[[float, int, str], str]:
     return lambda level, bins, model: (
-        f"Each bar stands alone: all {bins} hold {what or model} with probability of only about "
-        f"{percent(level**bins)}{more}."
+        f"Each bar stands alone: all {bins} hold {what or model} in only about {percent(level**bins)} of samples{more}."
     )
 
 
@@ -67,13 +66,12 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
             "simultaneous consistency band",
             "frequency",
             lambda level, bins, model: (
-                f"The frequencies of {model} with independent outcomes leave it anywhere with probability at most "
-                f"{level_text(1 - level)}."
+                f"In at least {level_text(level)} of samples all points of {model} lie in the band, if outcomes are "
+                "independent."
             ),
             of_clusters=lambda level, bins: (
-                "It is the widest of bands by signs of clusters, by independent labels and, in bins of few events, by "
-                f"labels that clusters share; the aim, not a bound, is that a calibrated model leaves it anywhere with "
-                f"probability at most {level_text(1 - level)}."
+                "The band allows for clusters. It is meant, not proven, to hold all points of a calibrated model in "
+                f"{level_text(level)} of samples."
             ),
         ),
         "confidence": BandKind(
@@ -81,13 +79,13 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
             "simultaneous confidence band",
             "mean_prediction",
             lambda level, bins, model: (
-                "It covers the average outcome probability of the rows of every bin, given their predictions, with "
-                f"probability at least {level_text(level)} if outcomes are independent."
+                f"In at least {level_text(level)} of samples the band holds the mean outcome probability of every bin, "
+                "if outcomes are independent."
             ),
             boxes=True,
             of_clusters=lambda level, bins: (
-                "It aims to cover the average outcome probability of every bin with probability at least "
-                f"{level_text(level)} if clusters are independent: each is a score interval of whole clusters."
+                "The band allows for clusters. It is meant, not proven, to hold the mean outcome probability of every "
+                f"bin in {level_text(level)} of samples."
             ),
             why_no_map=OF_OUTCOMES,
         ),
@@ -96,9 +94,9 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
             "confidence band of a non-decreasing curve",
             None,
             lambda level, bins, model: (
-                "If the outcome probability never falls as the prediction rises and outcomes are independent, it "
-                f"covers the whole curve with probability at least {level_text(level)}. It is a picture, not a test of "
-                "calibration."
+                f"In at least {level_text(level)} of samples the band holds the whole curve, if the outcome "
+                "probability never falls as the prediction rises and outcomes are independent. It is a picture, not a "
+                "test of calibration."
             ),
             why_no_clusters="the limits of Clopper and Pearson take outcomes as independent",
             why_no_map=OF_OUTCOMES,

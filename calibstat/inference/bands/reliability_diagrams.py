@@ -14,7 +14,7 @@ from calibstat.in_order import smallest_first, without_rounding
 from calibstat.inference.bands.bands import BANDS, CALIBRATED
 from calibstat.inference.bands.reliability_bands import Steps
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
-from calibstat.output.wording import level_text
+from calibstat.output.wording import level_text, percent
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
@@ -169,35 +169,32 @@ class Reliability(NotedResult):
     def _of_bins(self) -> str:
         """Say how many bins are outside of the band, and what it promises."""
         bins = self.count.size
-        text = f"Reliability in {bins} {self.strategy} bin{'s' * (bins != 1)}, {self.lens}, n = {settled(self.n):.10g}"
-        text += f" in {self.clusters}" if self.clusters else ""
+        rows = f"{bins} {self.strategy} bin{'s' * (bins != 1)}, {self.lens}, n = {settled(self.n):.10g}"
+        rows += f" in {self.clusters}" if self.clusters else ""
         if self.band is None or self.band_level is None:
-            return f"{text}."
+            return f"Reliability in {rows}."
         kind = BANDS[self.band]
         model = f"a model that {self.calibration_map} explains" if self.calibration_map else CALIBRATED
         in_clusters = kind.of_clusters if self.clusters else None
         of_rows = kind.promise(self.band_level, bins, model)
         promise = of_rows if in_clusters is None else in_clusters(self.band_level, bins)
         band = f"{level_text(self.band_level)} {kind.name}"
-        if kind.compared is None:
-            text += f", and the {band}."
-        else:
-            text += f": {self._where(CURVES[kind.compared])} the {band}."
+        found = f"The {band}" if kind.compared is None else f"{self._where(CURVES[kind.compared])} the {band}"
         if self.corp_inside is not None:
             where = "lies inside" if self.corp_inside else "leaves"
-            promise += f" The CORP curve {where} its own {level_text(self.band_level)} band."
+            promise += f" The step curve (CORP) {where} its own {level_text(self.band_level)} band."
         elif self.crosses:
             promise += (
                 f" Its lines cross, so the probability does fall somewhere (level {level_text(1 - self.band_level)})."
             )
-        return f"{text}\n{promise}"
+        return f"{found}.\n{promise}\nReliability in {rows}."
 
     def _where(self, compared: str) -> str:
         """Say how many of what is compared with the band lie outside."""
         assert self.inside is not None
         outside = int(np.sum(~self.inside))
         if not outside:
-            return f"all {compared} lie inside"
+            return f"All {compared} lie inside"
         return f"{outside} of {self.inside.size} {compared} {'lies' if outside == 1 else 'lie'} outside"
 
 
@@ -353,7 +350,7 @@ class SimplexReliability(NotedResult):
     def __str__(self) -> str:
         cells = self.count.size
         share = self.count / self.count.sum()
-        where = f"{cells} cells, the largest with {settled(share.max()):.3g} of the rows" if cells > 1 else "one cell"
+        where = f"{cells} cells, the largest with {percent(share.max())} of the rows" if cells > 1 else "one cell"
         return (
             f"Reliability of {len(self.names)} classes ({', '.join(map(str, self.names))}), {self.lens}, n = {self.n}, "
             f"in {where} ({self.strategy}).\nThe mean total variation distance between mean prediction and observed "
@@ -372,7 +369,7 @@ class SimplexReliability(NotedResult):
             f"{level_text(1 - self.band_level)}."
         )
         return (
-            "\nThe largest of the distances of average outcome probabilities in a cell is between "
+            "\nThe largest distance of the outcome probabilities of a cell is between "
             f"{settled(low):.3g} and "
             f"{settled(high):.3g}, with probability at least {level_text(self.band_level)} if outcomes are "
             f"independent.{more}"

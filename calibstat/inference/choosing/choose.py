@@ -104,8 +104,9 @@ class Choice(NotedResult):
         if many == 1:
             return f"Chosen: {self.name} ({score}), which is shown to have {kept}."
         several = int(self.shown.sum())
-        among = "the only one" if several == 1 else f"the best of {several}"
-        return f"Chosen: {self.name} ({score}), {among} among {many} models shown to have {kept}."
+        among = f"the only one of {many} models" if several == 1 else f"the best of {several} models"
+        among += f" (of {many})" if 1 < several < many else ""
+        return f"Chosen: {self.name} ({score}), {among} shown to have {kept}."
 
     def _ends(self, name: str) -> str:
         row = self.high[self.names.index(name)]
@@ -123,7 +124,7 @@ class Choice(NotedResult):
         ]
         lines += [f"  and {len(order) - PRINTED} more: to_frame() has them all"] * (len(order) > PRINTED)
         among = f", although it was chosen among {len(self.names)} on the same rows" * (len(self.names) > 1)
-        last = "This does not show that a model violates it: more rows may show that a model meets it"
+        last = "Not shown does not mean violated: more rows may show that a model meets it"
         if self.name is not None:
             conditions = "condition" if len(self.conditions) == 1 else "conditions"
             last = f"With {level_text(self.confidence_level)} confidence the chosen model keeps the {conditions}{among}"
@@ -155,7 +156,7 @@ def choose(
     >>> models = {"calibrated": p, "rounded": p.round(1), "too low": p**1.5}
     >>> result = cs.choose(y, models, subject_to="kernel_ce.high <= 0.03", rng=1)
     >>> print(result.answer)
-    Chosen: calibrated (Brier score 0.1713), the best of 2 among 3 models shown to have kernel_ce at most 0.03.
+    Chosen: calibrated (Brier score 0.1713), the best of 2 models (of 3) shown to have kernel_ce at most 0.03.
 
     Parameters
     ----------

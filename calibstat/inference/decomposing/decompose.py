@@ -121,7 +121,8 @@ class Decomposition(NotedResult):
 
     def __str__(self) -> str:
         terms = [
-            f"{'+' if self.signs[name] > 0 else '-'} {name} {settled(part):.4g}" for name, part in self.parts.items()
+            f"{'+' if self.signs[name] > 0 else '-'} {PARTS_IN_WORDS.get(name, name)} {settled(part):.4g}"
+            for name, part in self.parts.items()
         ]
         options = "".join(f", {name}={value!r}" for name, value in self.options.items() if (name, value) != NOT_MOVED)
         text = (
@@ -134,8 +135,9 @@ class Decomposition(NotedResult):
         ends = ", ".join(f"{name} [{settled(self.low[name]):.4g}, {settled(self.high[name]):.4g}]" for name in self.low)
         of = "" if self.drawn == "rows" else f" of {self.drawn}"
         return (
-            f"{text}\nMiddle {level_text(self.confidence_level)} of {self.n_resamples} bootstrap samples{of}: {ends}.\n"
-            "Parts that cannot be negative are overestimated: their ranges are not confidence intervals near 0."
+            f"{text}\nThe middle {level_text(self.confidence_level)} of {self.n_resamples} bootstrap samples{of}: "
+            f"{ends}.\n"
+            "The range of a part that cannot be negative lies too high near 0, and is not a confidence interval there."
         )
 
 
@@ -229,6 +231,7 @@ def murphy(
 
 METHODS: dict[str, Callable[..., Parts]] = {"corp": corp, "sharpness": by_regression, "murphy": murphy}
 NEEDS_FINITE = ("sharpness",)  # methods that have a value only if every prediction has a finite loss
+PARTS_IN_WORDS = {"mcb": "miscalibration (mcb)", "dsc": "discrimination (dsc)", "unc": "uncertainty (unc)"}
 SUBTRACTED = ("dsc", "resolution")
 
 
@@ -251,7 +254,8 @@ def decompose(
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(2).sample(2000, rng=1)  # over-confident
     >>> print(cs.decompose(y, p))
-    brier score 0.1824 = mcb 0.01539 - dsc 0.08279 + unc 0.2498 (corp), event: outcome 1, n = 2000.
+    brier score 0.1824 = miscalibration (mcb) 0.01539 - discrimination (dsc) 0.08279 + uncertainty (unc) 0.2498
+    (corp), event: outcome 1, n = 2000.
 
     Parameters
     ----------

@@ -72,14 +72,14 @@ class GroupingLoss(Result):
         found = (
             f"The features know more than the predictions: the grouping loss ({self.loss}) is at least "
             f"{settled(self.low):.4g} "
-            f"({level} confidence; estimate of a lower bound {settled(self.estimate):.4g})."
+            f"({level} confidence; estimated lower bound {settled(self.estimate):.4g})."
             if self.low > 0
             else f"It is not shown that the features know more than the predictions (grouping loss by {self.loss}, "
-            f"estimate of a lower bound {settled(self.estimate):.4g}, {level} confidence)."
+            f"estimated lower bound {settled(self.estimate):.4g}, {level} confidence)."
         )
         return (
-            f"{found}\n{self.loss} score {settled(self.score):.4g} = mcb {settled(self.mcb):.4g} + grouping "
-            f"{settled(self.estimate):.4g} + rest "
+            f"{found}\n{self.loss} score {settled(self.score):.4g} = miscalibration (mcb) {settled(self.mcb):.4g} + "
+            f"grouping {settled(self.estimate):.4g} + rest "
             f"{settled(self.rest):.4g}, n = {self.n}, {self.n_folds} folds of {self.estimator}.\n"
             "There is no upper end: features that were not given, or a better model of these, may know more."
         )

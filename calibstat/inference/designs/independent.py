@@ -38,7 +38,7 @@ from calibstat.inference.size_of_error import FEW_ROWS, SizeOfError
 from calibstat.inference.smaller_than_chance import NOTE
 from calibstat.measures.binned import ECE
 from calibstat.measures.cumulative import KS
-from calibstat.measures.kinds.base import Measure, MulticlassMeasure, written_options
+from calibstat.measures.kinds.base import AT_LEAST_THIS, Measure, MulticlassMeasure, in_prose
 from calibstat.resampling import Draws, Stream
 from calibstat.resampling.binary_cells import MANY_PREDICTIONS, with_few_predictions
 from calibstat.resampling.quantiles import quantiles
@@ -262,17 +262,15 @@ def need_method(problem: Problem, method: str) -> None:
 def _estimand(problem: Problem, method: str, is_extrapolated: bool, sampled: str) -> str:
     """Say in one sentence what an interval is for; `sampled` are the units that are independent."""
     measure = problem.measure
-    settings = written_options(measure.options)
-    title = measure.info.title + (f" ({settings})" if settings else "")
-    title += f", {problem.lens}," if problem.lens != EVENT else ""
+    title = in_prose(measure) + (f", {problem.lens}," if problem.lens != EVENT else "")
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
     beyond += measure.condition if method in ("honest", "proven") else ""
     beyond += ", in which rows count by their weights" if problem.view.effective_n is not None else ""
-    beyond += "; a lower bound on the unbinned error" if problem.is_coarse else ""
+    beyond += AT_LEAST_THIS if problem.is_coarse else ""
     beyond += "" if is_extrapolated else ", if none of it is predicted more extremely than these rows are"
     bracket = "a bracket, which holds this with at least the nominal probability and does not shrink to it: "
     return (
-        f"{bracket * (method == 'bracket')}{title} of the population these {sampled} are an independent sample of"
+        f"{bracket * (method == 'bracket')}{title} in the population these {sampled} are an independent sample of"
         f"{beyond}."
     )
 

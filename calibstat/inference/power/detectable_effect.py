@@ -84,17 +84,18 @@ class DetectableEffect(Result):
         return pd.DataFrame({name: list(getattr(self, name)) for name in ("family", "effect", "ece", "largest_power")})
 
     def __str__(self) -> str:
-        rows = f"With these {self.n:,} rows" if self.n > 1 else "With this one row"
+        rows = f"With {self.n:,} such rows" if self.n > 1 else "With one such row"
         seen = "" if self.lens == EVENT else f" of {self.lens.subject}"
         known = np.isfinite(self.effect)
         effects = [words for words, is_found in zip(self.words, known, strict=True) if is_found]
         missed = [SPOKEN[name] for name, is_found in zip(self.family, known, strict=True) if not is_found]
-        how = f"with probability {level_text(self.power)} (test by {self.test}, level {level_text(self.level)})"
+        how = f"with probability {level_text(self.power)}"
+        test = f"\nTest: {self.test} at level {level_text(self.level)}."
         best = f"the largest power seen was {settled(100 * self.largest_power[~known].max()):.2g} %" if missed else ""
         if not effects:
-            return f"{rows} no {' or '.join(missed)}{seen}, however large, would have been found {how}; {best}."
-        also = f"; no {' or '.join(missed)} would have been, however large ({best})" if missed else ""
-        return f"{rows} {' or '.join(effects)}{seen} would have been found {how}{also}."
+            return f"{rows} the test finds no {' or '.join(missed)}{seen}, however large, {how}; {best}.{test}"
+        also = f"; no {' or '.join(missed)}, however large ({best})" if missed else ""
+        return f"{rows} the test finds {' or '.join(effects)}{seen} {how}{also}.{test}"
 
 
 @question("sample_weight", "predictions")

@@ -16,6 +16,7 @@ from calibstat.measures.components.smooth_components import Components, standard
 DIAGNOSED_CELLS = 1024  # of equal time; rows in one of them count as if their predictions were equal
 SCATTERED, LOCAL = 1.0, 4.0  # what the two local parts lose, so that all three matter about equally
 COMPONENTS = ("smooth", "scattered", "local")
+GRADUAL = 8  # components, or parts of the range, of a pattern that is called smooth
 LONGEST = 2**16  # terms of a sum that are in memory at once
 BLOCK = 64  # sets of labels that are looked at together, so that they stay in the cache
 DIAGNOSED = 16  # fixed predictions whose diagnostics are kept, such as each of ten classes for its labels and its draws
@@ -111,6 +112,18 @@ class Deviations:
     def shares(self) -> np.ndarray:
         """The numbers that are compared: one column for each part, shape (B, 3)."""
         return np.stack([self.smooth, self.scattered - SCATTERED, self.local - LOCAL], axis=1)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The largest share in words, of B sets of labels: what takes few components or parts is smooth, by any share.
+
+        A large smooth error has its largest share in few wide parts, and errors in many places take many components.
+        """
+        gradual, wide = self.components <= GRADUAL, self.parts <= GRADUAL
+        shares = self.shares
+        shares[:, 0] = np.where(gradual, shares[:, 0], -np.inf)
+        largest = first_largest(shares)
+        return [COMPONENTS[0 if kind == 1 and few else kind] for kind, few in zip(largest, wide, strict=True)]
 
     @property
     def statistic(self) -> np.ndarray:
@@ -223,7 +236,7 @@ class Diagnostics:
         within = (self.scales.index >= self.scales.begin[cell]) & (self.scales.index < self.scales.end[cell])
         value, rows = self.value[self.inner][within], self.count[self.inner][within]
         return {
-            "kind": COMPONENTS[int(first_largest(deviations.shares[0]))],
+            "kind": deviations.kinds[0],
             "smooth": float(deviations.smooth[0]),
             "components": int(deviations.components[0]),
             "scattered": float(deviations.scattered[0]),

@@ -269,6 +269,20 @@ class MulticlassMeasure(Measure, ABC):
         raise NotImplementedError(f"{self} is not a mean of losses")
 
 
+AT_LEAST_THIS = "; without bins the error is at least this"
+STRATEGIES_IN_WORDS = {"uniform": "equal width", "quantile": "equally many rows"}
+
+
+def in_prose(measure: Measure | MulticlassMeasure) -> str:
+    """Return the name of a measure in prose, with its bins in words, and with other options that are not defaults."""
+    default, options = measure.defaults(), dict(measure.options)
+    bins = ""
+    if isinstance(options.get("n_bins"), int) and options.get("strategy") in STRATEGIES_IN_WORDS:
+        bins = f" over {options.pop('n_bins')} bins of {STRATEGIES_IN_WORDS[options.pop('strategy')]}"
+    further = written_options({name: value for name, value in options.items() if value != default.get(name)})
+    return f"{measure.info.title}{bins}{f' ({further})' if further else ''}"
+
+
 def written_options(options: Mapping[str, object]) -> str:
     """Return options as they are written in a call."""
     return ", ".join(f"{name}={_written(value)}" for name, value in options.items())

@@ -68,15 +68,15 @@ def test_sentences():
     assert lines[0] == "1 of 2 groups deviates significantly from the predictions:"
     assert lines[1] == f"  {found.sentence(1)}."
     assert lines[2] == (
-        "For comparison, all rows (1,000 rows): predicted 12 %, observed 13 %, adjusted p = 0.5; "
+        "  For comparison, all rows (1,000 rows): predicted 12 %, observed 13 %, adjusted p = 0.5; "
         "mean error between −1.3 and +3.5 points."
     )
     assert "3 points too high" in made([0.01], low=np.array([-0.5]), high=np.array([-0.03])).claim(0)
     impossible = ImpossibleInGroups(("all rows",), np.array([2]), 7, 9, np.ones(1), np.ones(1), 0.05)
     claim = made([0.01], root=[np.inf], impossible=impossible).claim(0)
     assert claim == "2 rows predicted to be impossible happened, mean error between −1.3 and +3.5 points"
-    assert made([0.01], root=[1.0], slope=[-3.0]).claim(0).endswith("points, predictions too far apart")
-    assert made([0.01], root=[1.0], slope=[3.0]).claim(0).endswith("points, predictions too close together")
+    assert made([0.01], root=[1.0], slope=[-3.0]).claim(0).endswith("points, predictions too extreme")
+    assert made([0.01], root=[1.0], slope=[3.0]).claim(0).endswith("points, predictions not extreme enough")
     assert "too" not in made([0.01], root=[3.5], slope=[3.0]).claim(0)
     assert "too" not in made([0.06], root=[1.0], slope=[2.0]).claim(0)
     assert "bias and slope" in str(made([0.01], root=[1.0], slope=[-3.0]))
@@ -85,15 +85,15 @@ def test_sentences():
 def test_no_group_is_significant():
     found = str(made([0.5, 0.08], root=[0.5, 2.5])).splitlines()
     assert found[0] == (
-        "No deviation from the predictions is significant in any of 2 groups, as far as 1,000 rows can show. "
-        "Nearest: sex = woman, adjusted p = 0.08."
+        "None of 2 groups is shown to deviate from the predictions (1,000 rows). Closest: sex = woman, adjusted p = "
+        "0.08."
     )
-    assert found[1].startswith("For comparison, all rows")
+    assert found[1].startswith("  For comparison, all rows")
 
 
 def test_too_few_draws_are_said():
     """The smallest p-value of B draws is 1 / (B + 1): 1 / 20 is small enough, 1 / 19 is not."""
-    assert made([0.5], n_resamples=19).answer.startswith("No deviation from the predictions is significant")
+    assert made([0.5], n_resamples=19).answer.startswith("The group is not shown to deviate from the predictions")
     assert (
         made([0.5], n_resamples=18).answer == "No group can be significant: with 18 draws every p-value is above 0.05."
     )
@@ -163,18 +163,20 @@ def test_an_audit_prints_the_groups_beyond_the_total_and_its_table_has_them():
     found = made([0.5, 0.0041], root=[0.5, 4.0], beyond=beyond(("all rows", "sex = woman"), [np.nan, 0.002]))
     lines = found.groups.splitlines()
     assert lines[3:] == found.beyond.lines("")
-    assert "found beyond the total that deviates at each prediction as the other rows do" in found.promise
+    assert "any group stands out by mistake is at most 5 %" in found.promise
     frame = found.to_frame()
     assert frame[["odds_ratio", "odds_ratio_low", "odds_ratio_high", "pvalue_beyond"]].iloc[0].tolist() == [
         *(1.718, 1.2345, 2.2222, 0.002)
     ]
-    assert "beyond" not in made([0.5]).promise
+    assert "stands out" not in made([0.5]).promise
 
 
 def test_a_significant_group_whose_interval_holds_0_says_why():
     wide = {"low": np.array([-0.15]), "high": np.array([0.43])}
-    assert made([0.02], **wide).claim(0) == (
-        "mean error between −15 and +43 points by an interval that assumes less than the p-value"
-    )
-    assert made([0.2], **wide).claim(0) == "mean error between −15 and +43 points"
-    assert made([0.02], root=[1.0], slope=[3.0], **wide).claim(0).endswith("points, predictions too close together")
+    why = "Intervals assume less than p-values"
+    assert made([0.02], **wide).claim(0) == made([0.2], **wide).claim(0) == "mean error between −15 and +43 points"
+    assert why in made([0.02], **wide).promise
+    assert why not in made([0.2], **wide).promise
+    by_slope = made([0.02], root=[1.0], slope=[3.0], **wide)
+    assert by_slope.claim(0).endswith("points, predictions not extreme enough")
+    assert why not in by_slope.promise

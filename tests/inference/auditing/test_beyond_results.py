@@ -30,18 +30,18 @@ def test_groups_are_sorted_by_their_p_values_without_all_rows():
 def test_sentences():
     lines = str(made([0.002, 0.7])).splitlines()
     assert lines == [
-        "Beyond the total: 1 of 2 groups deviates otherwise than the other rows at the same predictions:",
-        "  g1 (412 rows): observed 19 %, 12 % if all rows deviated alike; odds 1.72 times as high as in the others "
-        "(1.23 to 2.23), adjusted p = 0.002.",
+        "Apart from the overall error 1 of 2 groups stands out, compared with other rows at the same predictions:",
+        "  g1 (412 rows): observed 19 %, 12 % if it were like the others; odds 1.72 times theirs (1.23 to 2.23), "
+        "adjusted p = 0.002.",
         "Null hypothesis of each group: all is well.",
     ]
     endless = made([0.002], odds_ratio=np.array([np.nan, np.inf]), high=np.array([np.nan, np.inf]))
-    assert "odds ∞ times as high as in the others (1.23 to ∞)" in endless.sentence(1)
+    assert "odds ∞ times theirs (1.23 to ∞)" in endless.sentence(1)
 
 
 def test_no_group():
-    none = "no group is shown to deviate otherwise than the other rows at the same predictions"
-    assert made([0.2, 0.6]).lines("") == [f"Beyond the total: {none}. Nearest: g1, adjusted p = 0.2."]
+    none = "Apart from the overall error no group stands out (closest: g1, adjusted p = 0.2)."
+    assert made([0.2, 0.6]).lines("") == [none]
     assert made([]).lines("") == []
     assert made([]).promise == ""
 
@@ -65,9 +65,9 @@ def test_groups_without_neighbours_are_not_comparable():
     groups = {"low": np.arange(400) < 200, "high": np.arange(400) >= 200}
     apart = cs.audit(y, np.repeat([0.2, 0.7], 200), groups, rng=1).beyond
     assert not apart.compared.any()
-    assert apart.answer.startswith("Beyond the total: not comparable, because no group has predictions near those")
-    assert "Nearest" not in apart.answer
+    assert "cannot be told: no group has predictions near those of other rows" in apart.answer
+    assert "closest" not in apart.answer
     assert apart.significant == []
     shared = cs.audit(y, np.full(400, 0.45), groups, rng=1).beyond
     assert shared.compared.tolist() == [False, True, True]
-    assert "2 of 2 groups deviate" in shared.answer
+    assert "2 of 2 groups stand out" in shared.answer

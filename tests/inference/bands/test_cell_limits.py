@@ -75,7 +75,7 @@ def test_the_worst_cell_and_what_is_said():
     assert np.all((found.low <= found.distance) & (found.distance <= found.high))
     last = str(found).split("\n")[-1]
     assert last == (
-        f"The largest of the distances of average outcome probabilities in a cell is between {found.worst[0]:.3g} and "
+        f"The largest distance of the outcome probabilities of a cell is between {found.worst[0]:.3g} and "
         f"{found.worst[1]:.3g}, with probability at least 95 % if outcomes are independent. A calibrated model has a "
         "low end above 0 with probability at most 5 %."
     )

@@ -21,7 +21,7 @@ def test_six_points_are_a_tenth_from_their_laws():
     np.testing.assert_array_equal(frame["prediction[2]"], found.mean_prediction[:, 1])
     np.testing.assert_array_equal(frame["frequency[3]"], found.frequency[:, 2])
     assert str(found) == (
-        "Reliability of 3 classes (1, 2, 3), canonical, n = 600, in 6 cells, the largest with 0.167 of the rows "
+        "Reliability of 3 classes (1, 2, 3), canonical, n = 600, in 6 cells, the largest with 17 % of the rows "
         "(distinct).\nThe mean total variation distance between mean prediction and observed frequency is 0.1."
     )
     assert "in one cell" in str(EDGE_CASES["one cell"])

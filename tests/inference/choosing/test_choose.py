@@ -81,7 +81,7 @@ def test_what_is_printed():
     found = cs.choose(Y, MODELS, subject_to="kernel_ce.high <= 0.05", **FEW)
     lines = str(found).splitlines()
     assert lines[0].startswith("Chosen: good (Brier score 0.")
-    assert lines[0].endswith("), the best of 2 among 3 models shown to have kernel_ce at most 0.05.")
+    assert lines[0].endswith("), the best of 2 models (of 3) shown to have kernel_ce at most 0.05.")
     assert [line.split(":")[0].strip() for line in lines[1:4]] == ["good", "rounded", "far off"]
     assert lines[3].endswith(", not shown")
     assert lines[4].startswith(

@@ -186,7 +186,7 @@ def test_clusters():
             ends = (found.difference[0], found.low[0], found.high[0])
             assert ends == pytest.approx((both.estimate, both.low(0.025), both.high(0.025)), rel=1e-9)
             assert "clusters of" in found.null_hypothesis
-            assert ("absent here do not matter" in str(found)) == (unseen == "rows")
+            assert ("absent kinds of clusters do not matter" in str(found)) == (unseen == "rows")
             renamed = cs.Clusters(100 - cluster[order], unseen=unseen)
             moved = None if given is None else given[order]
             again = cs.compare(y[order], {"A": p[order], "B": q[order]}, cluster=renamed, sample_weight=moved)

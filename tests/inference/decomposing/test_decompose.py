@@ -172,7 +172,7 @@ def test_infinite_scores():
     found = decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log_loss")
     assert found.score == found["mcb"] == math.inf
     assert np.isfinite([found["dsc"], found["unc"]]).all()
-    assert "inf = mcb inf" in str(found)
+    assert "inf = miscalibration (mcb) inf" in str(found)
     assert "Infinite: the observed outcome at row 0 had probability 0." in str(found)
     with pytest.raises(
         ValueError, match=r"finite log_loss score; the observed outcome at row 0 had probability 0; clip=0\.25"
@@ -266,13 +266,16 @@ def test_weights_have_no_ranges():
 
 def test_text_and_frame():
     found = decompose([1, 0, 1], [0.25, 0.5, 0.75])
-    assert str(found) == ("brier score 0.2917 = mcb 0.125 - dsc 0.05556 + unc 0.2222 (corp), event: outcome 1, n = 3.")
+    assert str(found) == (
+        "brier score 0.2917 = miscalibration (mcb) 0.125 - discrimination (dsc) 0.05556 + uncertainty (unc) 0.2222 "
+        "(corp), event: outcome 1, n = 3."
+    )
     frame = found.to_frame()
     assert frame["part"].tolist() == ["score", "mcb", "dsc", "unc"]
     assert (frame["sign"] * frame["value"])[1:].sum() == pytest.approx(frame["value"][0])
     assert list(frame) == ["part", "sign", "value"]
     found = decompose([1, 0, 1], [0.25, 0.5, 0.75], n_resamples=20, rng=1, method="murphy")
-    assert "not confidence intervals near 0" in str(found)
+    assert "is not a confidence interval there" in str(found)
     assert "n_bins=15" in str(found)
     assert list(found.to_frame()) == ["part", "sign", "value", "low", "high"]
     assert {part: found.to_dict()[f"parts.{part}"] for part in found.parts} == found.parts

@@ -320,4 +320,4 @@ def test_percentiles_of_all_classes(measure, options, lens):
     expected = cs.estimate(label, prob, measure=measure, lens=lens, **options)
     assert found.estimate == pytest.approx(expected, abs=1e-12)
     assert str(found.lens) == f"lens class_wise, {how} over 4 classes"
-    assert f"lens class_wise, {how} over 4 classes, of the population" in found.estimand
+    assert f"lens class_wise, {how} over 4 classes, in the population" in found.estimand

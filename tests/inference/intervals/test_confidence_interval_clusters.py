@@ -110,9 +110,9 @@ def test_any_measure_of_classes_of_drawn_clusters(measure, lens):
         return each.max() if lens["lens"] == "class_wise_max" else each.mean()
 
     found = cs.confidence_interval(y, p, measure=measure, cluster=unit, **lens, **SETTINGS)
-    assert str(found).startswith("Caution: 23 clusters are few for a bootstrap of clusters")
+    assert "\nCaution: only 23 clusters. Bootstrap intervals are too narrow below 30 clusters.\n" in str(found)
     assert [found.low, found.high] == pytest.approx(percentiles(of_rows, unit), abs=1e-9)
-    assert found.estimand.endswith("of the population these 23 clusters of 2 to 4 rows are an independent sample of.")
+    assert found.estimand.endswith("in the population these 23 clusters of 2 to 4 rows are an independent sample of.")
 
 
 def test_the_low_end_is_zero_where_signs_do_not_reject():

@@ -76,19 +76,18 @@ def test_what_cannot_be_found_is_said():
     """Five rows at 1/2: if all are events, which has probability 2 / 32 in two tails, p is seldom found below .05."""
     found = cs.detectable_effect(np.full(5, 0.5), families=FOUR, rng=1)
     assert np.isinf([found.effect, found.ece]).all()
-    assert "With these 5 rows no over-confidence or under-confidence or shift up or shift down, however large" in str(
-        found
-    )
+    none = "With 5 such rows the test finds no over-confidence or under-confidence or shift up or shift down, however"
+    assert str(found).startswith(none)
     assert found.largest_power.max() == pytest.approx(stats.binom(999, 2 / 32).cdf(49), abs=0.02)
     assert f"the largest power seen was {100 * found.largest_power.max():.2g} %" in str(found)
-    assert "With this one row" in str(cs.detectable_effect([0.3], rng=1))
+    assert "With one such row" in str(cs.detectable_effect([0.3], rng=1))
 
 
 def test_what_is_found_is_said():
     text = str(cs.detectable_effect(np.linspace(0.02, 0.98, 500), measure="ks", rng=1))
-    assert text.startswith("With these 500 rows an over-confidence of temperature ")
+    assert text.startswith("With 500 such rows the test finds an over-confidence of temperature ")
     assert " or a shift of 0." in text
-    assert text.endswith("would have been found with probability 80 % (test by ks, level 5 %).")
+    assert text.endswith(" with probability 80 %.\nTest: ks at level 5 %.")
 
 
 def test_seeds_and_threads():

@@ -21,6 +21,7 @@ from measure_claims import (
 
 import calibstat as cs
 from calibstat.measures import ECE, KS, MEASURES, Brier, Info, Kuiper, Statistic
+from calibstat.measures.kinds.base import in_prose
 from calibstat.measures.kinds.registry import class_of, everyday_measures, find_measure
 
 # --- the claims ------------------------------------------------------------------------------------------------------
@@ -188,3 +189,16 @@ def test_every_claim_can_fail(claim):
 def test_the_largest_jump_is_no_larger_than_claimed():
     with pytest.raises(AssertionError):
         check_continuous(type("Coarse", (ECE,), {"info": replace(ECE.info, resolution=0.01)})(n_bins=2))
+
+
+def test_measures_in_prose():
+    """Bins in words, and what is not the default in brackets."""
+    said = {
+        "Expected calibration error over 15 bins of equal width": ECE(),
+        "Expected calibration error over 5 bins of equally many rows (norm='max')": ECE(
+            n_bins=5, strategy="quantile", norm="max"
+        ),
+        "Kernel calibration error (bandwidth=0.2)": find_measure("kernel_ce", {"bandwidth": 0.2}),
+        "Brier score": find_measure("brier", {}),
+    }
+    assert {text: in_prose(measure) for text, measure in said.items()} == {text: text for text in said}

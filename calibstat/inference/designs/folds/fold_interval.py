@@ -25,7 +25,7 @@ from calibstat.inference.designs.folds.folded_problem import (
 )
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, need_events
 from calibstat.inference.rows_of_results import Folds
-from calibstat.measures.kinds.base import Measure, written_options
+from calibstat.measures.kinds.base import AT_LEAST_THIS, Measure, in_prose
 from calibstat.output.wording import level_text
 from calibstat.resampling import Draws, centring
 
@@ -50,7 +50,7 @@ class ModelsOfFolds(Folds):
     def scope(self, method: str) -> str:
         each = f", the mean over {self.repeats} repeats" if self.repeats > 1 else ""
         what = _what(method)
-        models = f"It is the {what} of the {self.folds} models, one of them drawn at random for each new row{each}."
+        models = f"This is the {what} of the {self.folds} models on new rows, each predicted by one at random{each}."
         return " ".join(sentence for sentence in (models, COVERED[method], REFITTED) if sentence)
 
     def bound(self, low: float, high: float, confidence_level: float, method: str) -> str:
@@ -202,12 +202,10 @@ def variance_within(number: np.ndarray, fold: np.ndarray, unit: np.ndarray | Non
 def _estimand(folded: Sequence[FoldedProblem]) -> str:
     """Say in one sentence what the interval is for."""
     problem, repeats = folded[0].problem, len(folded)
-    settings = written_options(problem.measure.options)
-    title = problem.measure.info.title + (f" ({settings})" if settings else "")
     each = f", the mean over {repeats} repeats," if repeats > 1 else ""
-    beyond = "; a lower bound on the unbinned error" if problem.is_coarse else ""
+    beyond = AT_LEAST_THIS if problem.is_coarse else ""
     return (
-        f"{title}{each} of predicting each new row by one of the {folded[0].n_folds} models of cross-validation, drawn "
-        f"at random, in the population these {folded[0].sampled} are an independent sample of"
-        f"{problem.measure.condition}{beyond}."
+        f"{in_prose(problem.measure)}{each} where a model drawn at random from the {folded[0].n_folds} of "
+        f"cross-validation predicts each new row, in the population these {folded[0].sampled} are an independent "
+        f"sample of{problem.measure.condition}{beyond}."
     )

@@ -23,7 +23,7 @@ from calibstat.inference.honest_ends import FEW_EVENTS
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.rows_of_results import LabelledRows
-from calibstat.measures.kinds.base import Measure, written_options
+from calibstat.measures.kinds.base import AT_LEAST_THIS, Measure, in_prose
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.output.wording import number, p_text
 from calibstat.resampling import Draws
@@ -137,15 +137,14 @@ def rectified(problem: BinaryProblem, rows: JudgedRows) -> RectifiedRows | Recti
 
 def _estimand(problem: BinaryProblem, rows: JudgedRows) -> str:
     """Say in one sentence what the interval is for, and on what it rests."""
-    settings = written_options(problem.measure.options)
-    title = problem.measure.info.title + (f" ({settings})" if settings else "")
     sampled = "rows" if rows.unit is None else clusters_in_words(rows.unit)
     beyond = ", over the cells that these rows make" if problem.holds_cells(always=True) else ""
     if problem.is_mean and not np.isfinite(problem.measure.bounds).all():
         beyond += ", if none of it is predicted more extremely than these rows are"
-    beyond += "; a lower bound on the unbinned error" if problem.is_coarse else ""
+    beyond += AT_LEAST_THIS if problem.is_coarse else ""
     how = "a random subset" if rows.chance is None else "drawn with the given chances"
     return (
-        f"{title} for the labels, not the judge's answers, of the population these {sampled} are an independent sample "
-        f"of{beyond}. Labelled rows have to be {how}; the judge may be anything that never saw their outcomes."
+        f"{in_prose(problem.measure)} for the labels, not the judge's answers, in the population these {sampled} are "
+        f"an independent sample of{beyond}. Labelled rows have to be {how}; the judge may be anything that never saw "
+        "their outcomes."
     )

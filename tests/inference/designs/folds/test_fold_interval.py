@@ -119,7 +119,7 @@ def test_what_is_printed():
     found = str(cs.confidence_interval(Y, P, folds=FOLD, rng=1))
     assert "(triangle), event: outcome 1, n = 150 in 5 folds." in found
     assert "With 95 % confidence the error is " in found
-    assert "It is the error of the 5 models, one of them drawn at random for each new row." in found
+    assert "This is the error of the 5 models on new rows, each predicted by one at random." in found
     assert "The triangle covers any learner whose predictions hardly depend on a single training row." in found
     assert "There is no guarantee for the model refitted on all rows." in found
     assert "one of the 5 models of cross-validation, drawn at random" in found

@@ -18,7 +18,7 @@ def test_the_sentences_are_printed(shift):
     assert f"There is {verdict}: p = " in text
     assert f"(studied; by theorem p = {found.rows.pvalue_by_theorem:.3g})" in text
     assert "No test on the same rows can show how large the chance errors of these fits are" in text
-    assert "Test by kernel_ce" in text
+    assert "Test: kernel_ce" in text
     assert "n = 200 in 5 folds; 999 resamples of all rows and of each fold" in text
     assert "every outcome of a fold is 1 independently with the probability that the model of its fold predicts" in text
     assert "detectable_effect" not in text
