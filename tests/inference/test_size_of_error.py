@@ -109,6 +109,13 @@ def test_clusters_and_weights_have_their_own_interval(words):
     assert (found.low, found.high) == (interval.low, interval.high)
 
 
+def test_many_rows_in_clusters_stay_in_their_clusters():
+    cluster = np.arange(20_000) // 500
+    found = cs.calibration_test(Y, P, cluster=cluster, n_resamples=99, rng=1).size
+    interval = cs.confidence_interval(Y, P, cluster=cluster, n_resamples=99, rng=1)
+    assert (found.low, found.high) == (interval.low, interval.high)
+
+
 def test_of_classes_it_is_the_error_of_the_most_likely_class():
     y, p = cs.generators.dirichlet((1, 1, 1)).sample(300, rng=1)
     interval = cs.confidence_interval(y, p, lens="top_label", rng=1)
