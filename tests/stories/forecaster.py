@@ -1,4 +1,4 @@
-"""A forecaster has two systems, and 150 forecasts of each on 730 days that are like their neighbours: which is better?"""
+"""A forecaster has two systems, 150 forecasts a day, and 730 days that are like their neighbours: which is better?"""
 
 # %% The forecasts: the second system has the same skill, and errs a little more
 import numpy as np
