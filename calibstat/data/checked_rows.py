@@ -585,9 +585,10 @@ class Samples(dict[str, Data]):
     def __init__(self, samples: object, *, lens: AnyLens = None, **about: Any) -> None:
         for word, given in about.items():
             if given is not None and word not in ("labels", "pos_label"):
-                way_out = "; give one row of each cluster, without cluster=" if word == "cluster" else ""
                 raise ValueError(
-                    f"expected the same rows for all models with {word}=, found samples of different rows{way_out}"
+                    f"expected the same rows for all models with {word}=, found samples of different rows; of two, ask "
+                    f"calibstat.confidence_interval(y, p, {word}=..., confidence_level=0.975) of each: intervals that "
+                    "do not overlap show a difference"
                 )
         super().__init__(named(lambda pair: Data(*pair, lens=lens, **about), pairs_of_samples(samples)))
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 CHOICE_SCORES = ("brier", "log_loss")
 NOISE_ERRORS = 1.96  # standard errors within which a difference may be noise
 NEEDS_CLIP = "needs probabilities between 0 and 1; to try it, give it clip={}"
+TAKES_LONG = "takes minutes with more than {} classes; to try it, name it in maps="
 RUNNERS_UP = 3  # runners-up in the printed words
 
 
@@ -211,8 +212,9 @@ def choose(
         The proper score; of two classes the Brier score is the one of class 1.
     maps : sequence of Recalibrator, optional
         The maps, from the simplest on, of which equally good ones are chosen in this order. By default all that need no
-        arguments, among them `Unchanged`; not `NeuralScaling`, whose fits are random, nor `MeanReplacement`. A map by
-        default that makes probabilities of exactly 0 or 1 is compared and not chosen; one of `maps` can be.
+        arguments, among them `Unchanged`; not `NeuralScaling`, whose fits are random, nor `MeanReplacement`, nor
+        `MatrixScaling` of more than 50 classes, which takes long. A map by default that makes probabilities of exactly
+        0 or 1 is compared and not chosen; one of `maps` can be.
     one_standard_error : bool
         Whether the first of these maps is chosen whose score is within one standard error of the smallest.
     clip : float, optional
@@ -252,13 +254,14 @@ def choose(
     if not is_among(score, CHOICE_SCORES):
         raise unknown_name("a score", score, CHOICE_SCORES)
     clip = default_clip(data.prob) if check_clip(clip) is None and maps is None else clip
-    given = _default_maps(data.n_classes, clip) if maps is None else _checked(maps)
+    given, slow = _default_maps(data.n_classes, clip) if maps is None else (_checked(maps), {})
     key = key_of(rng)
     seen = data.label if weight is None else np.where(weight > 0, data.label, -1)  # by the fits
     dealt = [*repeated_folds(key, seen, cv, repeats).T]
     tried = _held_out(given, data, weight, dealt, score)
     moved = moved_rows(data.prob, clip) if maps is None else 0
     about_maps = {"clip": clip if moved else None, "moved": moved, "maps_given": maps is not None}
+    tried = tried._replace(left_out=slow | tried.left_out)
     return _chosen(tried, dealt, score, one_standard_error, about_maps)
 
 
@@ -272,11 +275,13 @@ def _checked(maps: Sequence[Recalibrator]) -> list[Recalibrator]:
     return given
 
 
-def _default_maps(classes: int, clip: float | None) -> list[Recalibrator]:
-    """Return the maps that are tried unless others are asked for."""
+def _default_maps(classes: int, clip: float | None) -> tuple[list[Recalibrator], dict[str, str]]:
+    """Return the maps that are tried unless others are asked for, and why some are left out that take long."""
     own = [kind for kind in Recalibrator.__subclasses__() if kind.__module__.startswith(str(__package__))]
     kinds = [kind for kind in own if kind.tried_from is not None and kind.tried_from <= classes]
-    return [kind(**({"clip": clip} if "clip" in signature(kind).parameters else {})) for kind in kinds]
+    made = [kind(**({"clip": clip} if "clip" in signature(kind).parameters else {})) for kind in kinds]
+    slow = {repr(each): TAKES_LONG.format(each.tried_to) for each in made if classes > (each.tried_to or classes)}
+    return [each for each in made if repr(each) not in slow], slow
 
 
 class _Tried(NamedTuple):

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from calibstat.data.predictions import Predictions
+from calibstat.progress import announced
 from calibstat.recalibration.recalibrator import Recalibrator
 
 
@@ -17,7 +18,8 @@ def held_out_predictions(
     if data.n < 2:
         raise ValueError("expected at least 2 rows, of which each is recalibrated by a map of others, found 1")
     out = np.empty((data.n, data.n_classes))
-    for k in range(int(fold.max()) + 1):
+    folds = range(int(fold.max()) + 1)
+    for k in announced(folds, [1] * len(folds), f"{len(folds)} fits of {recalibrator!r}"):
         kept = fold != k
         fitted = _fitted(data, kept, recalibrator, weight)
         if not kept.all():

@@ -46,6 +46,8 @@ class Recalibrator(Parametrised, InWords):
 
     tried_from: ClassVar[int | None] = 2
     """The least number of classes with which `choose` tries the map; None: only if it is asked to."""
+    tried_to: ClassVar[int | None] = None
+    """The largest number of classes with which it does so; None: any number."""
 
     classes_: np.ndarray
     converged_: bool

@@ -122,6 +122,9 @@ MEMBERS = {  # attributes, of what, and what is written now
     ("interval", "to_json"): "result.to_dict()",
     ("diagram", "prob_true"): "result.frequency",
     ("diagram", "prob_pred"): "result.mean_prediction",
+    ("chosen_map", "map"): "result.recalibrator.fit(p, y)",
+    ("chosen_map", "predict_proba"): "result.recalibrator.fit(p, y)",
+    ("chosen_model", "winner"): "result.name",
     ("map", "transform"): "map.predict_proba(p)",
     ("map", "calibrate"): "map.predict_proba(p)",
     ("map", "fit_transform"): "map.fit(p, y).predict_proba(p)",
@@ -167,6 +170,8 @@ def names_fixture():
         "test": cs.calibration_test(y, p, rng=1),
         "interval": cs.confidence_interval(y, p, n_resamples=99, rng=1),
         "diagram": cs.reliability(y, p, band=None),
+        "chosen_map": cs.recalibration.choose(y, p, cv=2, repeats=2, rng=1),
+        "chosen_model": cs.choose(y, rows["two"], subject_to="ece.high <= 0.9", rng=1),
         "map": cs.recalibration.PlattScaling().fit(p, y),
         "calibrated": cs.CalibratedModel(rows["model"], cv=2, random_state=1).fit(x, y),
     }

@@ -1,11 +1,9 @@
 """In a notebook each cell shows its own picture, whatever was shown before, and leaves no figure open."""
 
-import nbclient
-import nbformat
+import notebooks
 import pytest
 from project_folder import PROJECT
 
-ROOT = PROJECT
 DATA = "y, p = [0, 0, 1, 1] * 9, [.1, .3, .6, .9] * 9"
 FOUND = "found = cs.reliability(y, p, band=None, interval=False)"
 START = f"import matplotlib.pyplot as plt\nimport calibstat as cs\n{DATA}\n{FOUND}"
@@ -20,13 +18,7 @@ ORDERS = {  # cells with one picture each; the first of them loads the backend, 
 
 def shown(cells, monkeypatch, folder):
     """Run each cell in a new notebook; return how many pictures it shows, and what the last one prints."""
-    monkeypatch.delenv("MPLBACKEND", raising=False)  # a kernel takes its own, unless one is given
-    monkeypatch.setenv("IPYTHONDIR", str(folder))  # nobody's own settings
-    (folder / "matplotlibrc").touch()
-    monkeypatch.setenv("MATPLOTLIBRC", str(folder / "matplotlibrc"))
-    monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
+    notebook = notebooks.executed(notebooks.of_cells(cells), monkeypatch, folder, PROJECT)
     return [sum(map(pictures, cell.outputs)) for cell in notebook.cells], notebook.cells[-1].outputs[0].text
 
 

@@ -42,6 +42,7 @@ HOSTILE = {
     "test_other_processors.py",
     "test_wrong_names.py",
 }  # for faults that nobody thought of
+STORIES = {"test_stories.py"}  # runs the scripts beside it, what newcomers do
 MOST_LINES_OUTSIDE = 80  # of them
 MOST_FILES = 30  # of a folder, beside its sub-folders
 SHELVES = {  # sub-folders with tests of a folder
@@ -135,7 +136,7 @@ def without_test(files, tests):
 def without_source(files, studies, tests):
     """Test files that are named neither after a source file or a study, test_simulations_X.py, nor in ACROSS."""
     names = {Path(file).stem for file in files} | {f"simulations_{study}" for study in studies}
-    of_none = {*ACROSS, *EXTENDING, *PAPERS, *PAGES, *HOSTILE}
+    of_none = {*ACROSS, *EXTENDING, *PAPERS, *PAGES, *HOSTILE, *STORIES}
     return [test for test in tests if test not in of_none and source_of(test, names) is None]
 
 
@@ -169,6 +170,7 @@ def misplaced(files, tests):
         place = "studies" if name.startswith("test_simulations") else "promises" if name in ACROSS else None
         place = "extending" if name in EXTENDING else "papers" if name in PAPERS else place
         place = "promises/pages" if name in PAGES else "hostile" if name in HOSTILE else place
+        place = "stories" if name in STORIES else place
         place = place or folder.get(source_of(name, folder))
         here = str(Path(test).parent)
         found += [test] * (here != place and here not in SHELVES.get(place or "", ()))

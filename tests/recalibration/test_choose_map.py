@@ -166,6 +166,16 @@ def test_maps_that_refuse_rows_are_left_out_with_the_reason():
         choose(np.where(p == 0, 0, Y), p, maps=[PlattScaling()], rng=1)
 
 
+@pytest.mark.parametrize(("most", "left_out"), [(2, True), (3, False)])
+def test_a_map_that_takes_long_with_so_many_classes_is_named_and_tried_only_if_asked_for(most, left_out, monkeypatch):
+    monkeypatch.setattr(MatrixScaling, "tried_to", most)
+    found = choose(LABEL, PROB, cv=2, repeats=2, rng=1)
+    why = "takes minutes with more than 2 classes; to try it, name it in maps="
+    assert found.left_out == ({"MatrixScaling()": why} if left_out else {})
+    assert ("MatrixScaling()" in found.names) is not left_out
+    assert choose(LABEL, PROB, cv=2, repeats=2, maps=[MatrixScaling()], rng=1).left_out == {}
+
+
 def test_the_same_seed_gives_the_same_and_names_do_not_matter():
     one, two = (choose(Y, P, maps=FEW, rng=7) for _ in range(2))
     np.testing.assert_array_equal(one.mean, two.mean)

@@ -21,3 +21,11 @@ def test_the_map_that_was_given_stays_unfitted():
     given = IsotonicRegression()
     held_out_predictions(cs.Predictions.from_rows(y, p), np.arange(60) % 3, given)
     assert not hasattr(given, "classes_")
+
+
+def test_fits_that_take_long_are_announced(monkeypatch, caplog):
+    monkeypatch.setattr("calibstat.progress.LONG_CALL", 0.0)
+    monkeypatch.setattr("calibstat.progress.FORETOLD", 1e-9)
+    y, p = cs.generators.temperature(2).sample(60, rng=1)
+    held_out_predictions(cs.Predictions.from_rows(y, p), np.arange(60) % 4, PlattScaling())
+    assert "for 4 fits of PlattScaling()" in caplog.messages[0]

@@ -220,6 +220,10 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {  # of results
     "result.to_frame()": ("to_df", "to_pandas", "to_dataframe", "as_frame", "df", "frame", "table", "summary_frame"),
     "result.to_dict()": ("as_dict", "asdict", "to_json", "dict", "json", "_asdict"),
     "print(result)": ("summary", "describe", "report", "print", "to_string"),
+    "result.recalibrator.fit(p, y)": (
+        *("map", "map_", "best_map", "best", "calibrator", "chosen", "fit", "transform", "predict_proba", "predict"),
+    ),
+    "result.name": ("chosen", "winner", "selected", "best_model", "model"),
     PICTURE: ("plot", "show", "draw", "figure", "plot_"),
 }
 DRAWN = (  # results of which there is a picture
