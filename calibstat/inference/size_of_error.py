@@ -138,8 +138,8 @@ def next_step(pvalue: float, size: SizeOfError, collected: str = "rows") -> str:
         return "Use the predictions, and watch them with calibstat.Monitor."
     if pvalue <= LOW or size.low > 0:
         return (
-            f"If an error of {high} points matters to you, recalibrate on other rows "
-            "(calibstat.recalibration.choose(y, p)), or, if that is done already, on more of them."
+            f"If an error of {high} points matters to you, recalibrate on other rows, or on more if that is done: "
+            "calibstat.recalibration.choose(y, p)."
         )
     return (
         f"Collect more {collected} if an error of {high} points would matter to you; else use the predictions and "

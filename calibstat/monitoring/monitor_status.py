@@ -215,7 +215,7 @@ class MonitorStatus(Result):
             return "Go on: feed the rows of the next period."
         return (
             f"Ask how large the error is on the rows from period {self.onset.start} on: "
-            "calibstat.calibration_test(y, p). After the model is changed, restart the monitor."
+            "calibstat.calibration_test(y, p)."
         )
 
     def __str__(self) -> str:
@@ -232,14 +232,13 @@ class MonitorStatus(Result):
         p = "" if self.pvalue is None else f" Anytime-valid p-value: {_exp_in_words(log_p, 2)}."
         evidence = _exp_in_words(float(self.log_evidence[-1]), 3)
         lines.append(f"Evidence {evidence}; alarm threshold {self.threshold:g}.{p}")
-        lines.append(self.promise)
+        either = 100 * (self.alpha + 1 - self.confidence_level)
+        range_too = f" With a wrong range of the mean: at most {settled(either):.3g} %." if self.arl is None else ""
+        lines.append(f"{self.promise}{range_too}")
         lines.append(
-            f"The range of the mean is a {level_text(self.confidence_level)} confidence sequence, right in all periods "
-            "at once; errors that cancel in the mean do not show in it."
+            f"The range of the mean is right in all periods at once ({level_text(self.confidence_level)} confidence "
+            "sequence); errors that cancel in the mean do not show in it."
         )
-        if self.arl is None:
-            either = 100 * (self.alpha + 1 - self.confidence_level)
-            lines.append(f"Chance of a false alarm or a wrong range: together at most {settled(either):.3g} %.")
         return "\n".join(lines)
 
 

@@ -74,8 +74,8 @@ def test_an_error_that_may_be_0_is_said_beside_its_noise():
 
 
 def test_small_errors_are_not_to_be_recalibrated():
-    large = "If an error of 5 points matters to you, recalibrate on other rows (calibstat.recalibration.choose(y, p)), "
-    assert next_step(0.001, size(0.05, 0.03)) == f"{large}or, if that is done already, on more of them."
+    large = "If an error of 5 points matters to you, recalibrate on other rows, or on more if that is done: "
+    assert next_step(0.001, size(0.05, 0.03)) == f"{large}calibstat.recalibration.choose(y, p)."
     assert next_step(0.001, size(0.0119, 0.006)).startswith(
         "Use the predictions if an error of 1.2 points does not matter"
     )

@@ -33,8 +33,8 @@ def test_an_alarm_in_words():
         flags=re.MULTILINE,
     )
     assert "Chance of ever raising a false alarm: at most 5 %." in text
-    assert "a 95 % confidence sequence, right in all periods at once" in text
-    assert text.endswith("Chance of a false alarm or a wrong range: together at most 10 %.")
+    assert "right in all periods at once (95 % confidence sequence)" in text
+    assert "\nChance of ever raising a false alarm: at most 5 %. With a wrong range of the mean: at most 10 %.\n" in text
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_run_length_in_words():
     assert re.search(r"It is the latest of \d+ alarms\.", text)
     assert "False alarms come on average at least 200 periods apart; in the long run one is certain." in text
     assert "p-value" not in text
-    assert "together" not in text
+    assert "wrong range" not in text
 
 
 def test_impossible_outcomes_in_words():
