@@ -12,6 +12,7 @@ import numpy as np
 from calibstat.data.checks import short
 from calibstat.digits import settled
 from calibstat.in_words import InWords
+from calibstat.output.visible_text import is_aligned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,11 +196,6 @@ def answer_of(result: Result) -> list[str]:
 def _ended(line: str) -> str:
     """End a line with a full stop that in print goes on with lines which are left out."""
     return f"{line[:-1]}." if line.endswith(":") else line
-
-
-def is_aligned(line: str) -> bool:
-    """Whether a printed line is of a table, with columns that spaces keep below each other."""
-    return "  " in line.strip()
 
 
 def _is_property(result: Result, name: str) -> bool:

@@ -101,9 +101,10 @@ def test_a_notebook_shows_several_models_as_one_picture_and_one_table(verb, pict
 
 
 def test_a_notebook_says_once_what_is_true_of_all_models():
-    root = ElementTree.fromstring(cs.validate(Y, FIVE)._repr_html_())
-    said = f"All 5 models: {len(Y)} rows, {Y.sum():.0f} events, event: outcome 1; 95 % intervals."
-    assert [p.text for p in root.find("section").iter("p")] == [said]
+    same = dict.fromkeys("AB", FIVE["model 0"])
+    root = ElementTree.fromstring(cs.validate(Y, same)._repr_html_())
+    said = cs.validate(Y, FIVE["model 0"]).answer
+    assert [p.text for p in root.find("section").iter("p")] == [f"All 2 models: {said}"]
 
 
 def test_many_numbers_of_a_model_are_a_line():

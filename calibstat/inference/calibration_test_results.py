@@ -136,7 +136,8 @@ class CalibrationTestResult(NotedResult):
         if self.impossible:
             sentences.append(str(self.impossible))
         if self.deviation:
-            sentences.append(f"{'Apart from that: ' * bool(self.impossible)}{self.deviation}")
+            told = str(self.deviation)
+            sentences.append(f"Apart from that, {told[0].lower()}{told[1:]}" if self.impossible else told)
         return "\n".join(sentences)
 
     @property

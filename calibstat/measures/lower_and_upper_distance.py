@@ -17,7 +17,7 @@ BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance f
 LARGEST = 10  # distinct predictions of `upper_distance`: 3**10 / 2 partitions take 10 ms, each more three times that
 RUNS = 2000  # the most runs of neighbouring predictions between which `contiguous_merging` cuts
 _MERGED_BELOW = 1e-9  # predictions nearer to each other are merged: the solver could not tell them apart
-SMALL = 2e-9  # smaller coefficients are left out, because HiGHS fails on them: the error is below the error of any grid
+LEFT_OUT = 2e-9  # smaller coefficients are left out, because HiGHS fails on them: the error is below the error of any grid
 EXACT = 1e-10  # tolerance of HiGHS for every condition, the least that it accepts
 
 
@@ -75,7 +75,7 @@ def least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple[
     size = point.size
     step = diags_array((-np.ones(size - 1), np.ones(size - 1)), offsets=(0, 1), shape=(size - 1, size))
     steps = block_array([[step, None], [None, step]])
-    whole = np.where(point < SMALL, 0.0, np.where(point > 1 - SMALL, 1.0, point))
+    whole = np.where(point < LEFT_OUT, 0.0, np.where(point > 1 - LEFT_OUT, 1.0, point))
     calibrated = hstack([diags_array(1 - whole), diags_array(whole)])
     width = np.tile(np.diff(point), 2)
     solution = linprog(

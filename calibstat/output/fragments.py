@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from calibstat.digits import settled
 from calibstat.output.html import render, svg_markup
 from calibstat.output.said_once import said_once
-from calibstat.result import is_aligned
+from calibstat.output.visible_text import is_aligned
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
-"""What is said of several models, and once what is said of all of them."""
+"""Sentences about several models: what is said of each, and once what is said of all."""
 
 from __future__ import annotations
 

@@ -23,3 +23,8 @@ def visible(text: str) -> str:
     parts of file names that are no text, which cannot be printed.
     """
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def is_aligned(line: str) -> bool:
+    """Whether a printed line is of a table, with columns that spaces keep below each other."""
+    return "  " in line.strip()

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
 ACROSS = 4  # pictures beside each other
-PAGE = 12.0  # inches that they share at most
+SHARED_WIDTH = 12.0  # inches that they share at most
 SMALLEST = (3.0, 3.0)  # inches of the axes of one, whatever stands around them
 SIMPLEX = (6.6, 4.6)  # of a triangle or a tetrahedron, with the names at its corners
 LINE = 0.24  # inches of a name on the vertical axis
-NAME = 36  # letters in a line of a name
+LINE_OF_NAME = 36  # letters in a line of a name
 SQUARE = (CalibrationSharpness, Reliability, MeasureDetail)  # frequencies over predictions, on the same ends
 
 Drawn = tuple[object, "Axes"]  # a result, and where it is drawn
@@ -44,7 +44,7 @@ def plot_beside(
     _share_vertical_ends([panel for one, panel in drawn if isinstance(one, SQUARE)])
     shared = _shared_legend(drawn)
     for (_, panel), name in zip(drawn, names, strict=True):
-        entitle(panel, as_text(name, NAME), new=False)
+        entitle(panel, as_text(name, LINE_OF_NAME), new=False)
     _arrange(figure, drawn)
     if shared:
         place: dict[str, Any] = {"loc": "outside upper center", "ncols": 2, "fontsize": "small", "frameon": False}
@@ -99,10 +99,12 @@ def _arrange(figure: Figure, drawn: Sequence[Drawn]) -> None:
     width = max((whole.width - inner.width) / figure.dpi for whole, inner in around) + least[0]
     height = max((whole.height - inner.height) / figure.dpi for whole, inner in around) + least[1]
     alike = len(list(takewhile(lambda one: type(one) is type(results[0]), results)))
-    fitting = max(1, min(ACROSS, int(PAGE / width)))
+    fitting = max(1, min(ACROSS, int(SHARED_WIDTH / width)))
     across = min(alike if 1 < alike < len(results) else len(results), fitting)
     down = -(-len(results) // across)
     grid = figure.add_gridspec(down, across)
     for k, panel in enumerate(panels):
         panel.set_subplotspec(grid[divmod(k, across)])
     figure.set_size_inches(across * width, down * height + 0.5)
+    if simplex:  # one pass of the layout, which the first drawing makes, leaves the label of a colour bar cut off
+        figure.draw_without_rendering()

@@ -14,7 +14,7 @@ from calibstat.plots.style import POINT, Color, colors, legend, new_axes, pale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDTH = 6.5
+INCHES = 6.5
 MOST_NAMED = 40  # clusters that have a line of text each; of more the picture has thin lines, ordered by O/E
 ROW, TALL = 0.24, 4.5  # inches of a named cluster, and of all that have no names
 MARGIN = 0.02  # of the axis, left of 0
@@ -25,7 +25,7 @@ def plot_by_cluster(found: ByCluster, ax: Axes | None) -> Axes:
     """O/E of each cluster, named if they are few; below them the mean over clusters and O/E of all rows."""
     k = len(found.names)
     named = k <= MOST_NAMED
-    ax, color = new_axes(ax, height=1.9 + (ROW * (k + 2) if named else TALL), width=WIDTH), colors()
+    ax, color = new_axes(ax, height=1.9 + (ROW * (k + 2) if named else TALL), width=INCHES), colors()
     order = np.arange(k) if named else smallest_first(found.ratio)
     right = _right_end(found)
     step = 1.0 if named else k / 20  # between what stands below the clusters

@@ -20,7 +20,7 @@ WHOLE = 3.6  # inches of the shorter side of axes, below which letters get small
 LEAST = 0.68  # how much smaller at most
 READABLE = 6.0  # points
 LONG = 22  # letters in a line of a name beside small axes
-NARROW = 1.6  # inches of axes that have room for few numbers below them
+FEW_NUMBERS = 1.6  # inches of axes that have room for few numbers below them
 MOST_POINTS = 200_000  # of a line that is looked at for what a legend covers
 PAD = 0.04  # inches around everything
 SIDES = ("left", "right", "bottom", "top")
@@ -67,7 +67,7 @@ def arrange(ax: Axes, below: float) -> None:
         elif below:
             engine.set(rect=rect)
         figure.draw_without_rendering()
-        if ax.get_window_extent().width < NARROW * figure.dpi:
+        if ax.get_window_extent().width < FEW_NUMBERS * figure.dpi:
             _fewer_numbers(ax)
         for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
             _shorten(text, figure)

@@ -151,7 +151,7 @@ class MapChoice(Result):
             which = "All" if alike == len(others) else f"{alike or 'None'} of the"
             words = f"come {named}. {which} {len(others)} others {'does' if alike == 1 else 'do'} as well"
         plain = [j for j in others if self.within_noise[j] and self.names[j] == repr(Unchanged())]
-        none = " One of them is no map at all: Unchanged()." if plain and len(others) > 1 else ""
+        none = " One of them changes nothing: Unchanged()." if plain and len(others) > 1 else ""
         return [f"Then {words} (to within {NOISE_ERRORS} standard errors).{none}"]
 
     def _reasons(self) -> dict[str, str]:

@@ -135,7 +135,7 @@ class ReportFields(Result):
 
     @property
     def answer(self) -> str:
-        """Which model is better calibrated, of several, and the size of the error of each."""
+        """The size of the error of each model, after a sentence on which of several is better calibrated."""
         first = {name: model.test.answer.splitlines()[0] for name, model in self.models.items()}
         each = [f"{name}: {line}" for name, line in first.items()] if len(first) > 1 else [*first.values()]
         return "\n".join([*(one.answer for one in self.comparisons.values()), *each])

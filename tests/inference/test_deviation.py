@@ -213,7 +213,7 @@ def test_what_is_impossible_drives_a_test_first():
     y[0], p[0] = 1, 0
     said = str(cs.calibration_test(y, p, rng=1)).splitlines()
     assert said[1].startswith("1 row was predicted to be impossible and happened (row 0); without")
-    assert said[2].startswith("Apart from that: ")
+    assert said[2].startswith("Apart from that, ")
 
 
 def test_nothing_to_say():

@@ -317,7 +317,7 @@ def test_words_if_every_map_writes_0_or_1_and_of_one_map():
     assert "Then comes Unchanged() (+0.0" in str(found)
     assert "It does not do as well (to within 1.96 standard errors)." in str(found)
     alike = replace(choose(Y, P, maps=FEW, rng=1), within_noise=(True,) * 4)
-    assert "All 3 others do as well (to within 1.96 standard errors). One of them is no map at all: U" in str(alike)
+    assert "All 3 others do as well (to within 1.96 standard errors). One of them changes nothing: U" in str(alike)
 
 
 def test_a_map_of_many_classes_is_tried_if_it_is_asked_for():

@@ -31,7 +31,7 @@ a
 # %% And B? It was wrong where it said 100 %, which is a finding beside the answer, and not the answer
 b = cs.calibration_test(right["B"], p["B"], cluster=question, rng=0)
 lines = b.answer.splitlines()
-assert lines[0].startswith("Not calibrated (p = 0.001 (approximate)): ECE")
+assert lines[0].startswith("Not calibrated (p = 0.001, approximate): ECE")
 assert "predicted to be impossible and happened" in lines[1]
 assert "recalibration.choose" in b.next_step
 b

@@ -223,7 +223,7 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {  # of results
     "result.recalibrator.fit(p, y)": (
         *("map", "map_", "best_map", "best", "calibrator", "chosen", "fit", "transform", "predict_proba", "predict"),
     ),
-    "result.name": ("chosen", "winner", "selected", "best_model", "model"),
+    "result.name": ("winner", "selected", "best_model", "model"),
     PICTURE: ("plot", "show", "draw", "figure", "plot_"),
 }
 DRAWN = (  # results of which there is a picture

@@ -22,7 +22,7 @@ COMPARISONS = {
 SIGN = re.compile("|".join(COMPARISONS))
 # `float` also takes nan, 1_0 and the digits of other scripts
 NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)", re.IGNORECASE)
-PER_CENT = re.compile(r"([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+))\s*%")
+WRITTEN_SHARE = re.compile(r"([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+))\s*%")
 LONGEST = 1000  # characters of a condition
 
 
@@ -51,7 +51,7 @@ class Condition(InWords):
         signs = [*SIGN.finditer(text[:LONGEST])]
         if len(text) <= LONGEST and signs:
             field, sign, number = text[: signs[-1].start()].strip(), signs[-1][0], text[signs[-1].end() :].strip()
-            if share := PER_CENT.fullmatch(number):
+            if share := WRITTEN_SHARE.fullmatch(number):
                 number = f"{share[1]}e-2"
             if field and field[-1] not in "<>=!" and NUMBER.fullmatch(number):
                 limit = float(number)

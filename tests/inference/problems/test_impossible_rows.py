@@ -156,7 +156,7 @@ def test_a_deviation_is_of_the_other_rows():
     y[0], p[0] = 1, 0
     found = cs.calibration_test(y, p, **FEW)
     assert found.impossible.pvalue == 0.01
-    assert str(found).splitlines()[2].startswith("Apart from that: ")
+    assert str(found).splitlines()[2].startswith("Apart from that, ")
 
 
 @settings(max_examples=30, deadline=None)
