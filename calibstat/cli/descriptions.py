@@ -80,7 +80,7 @@ def summarize_models(
         sentences = sentences or [_values_of_first(summary)]
         rest = [left_out_in_words(summary.left_out, "--measures {}")] if summary.left_out else []
         about = about_models(models, how)
-        said: list[str | Table] = [" ".join(sentences), grid, *rest, *summary.warnings]
+        said: list[str | Table] = [" ".join(filter(None, (summary.answer, *sentences))), grid, *rest, *summary.warnings]
         step = COMPARE_TWO if len(summary.names) > 1 else BY_CHANCE
         return Answer(said, about, ROWS, results={"summary": summary}, next_step=step)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.option_groups import takes_groups
@@ -41,6 +43,10 @@ def check(
     lens: LensText = None,
     n_resamples: Resamples = None,
     stop_after: StopAfter = None,
+    margin: Annotated[
+        float | None,
+        typer.Option("--margin", help="The largest ECE that is called small. Default: 0.02, less of a rare outcome."),
+    ] = None,
     rng: Seed = 0,
 ) -> Answer:
     """Test whether outcomes could be draws from the predictions."""
@@ -57,7 +63,7 @@ def check(
         names = measure or [design.test_measure]
         say = findings.say_test if columns.folds is None else findings.say_folds
         seen = view(data, lens, names)
-        draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng}
+        draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "margin": margin, "rng": rng}
         results: dict[str, object] = {}
         parts: list[str | Table] = []
         details: list[Detail] = []

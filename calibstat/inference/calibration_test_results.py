@@ -152,8 +152,13 @@ class CalibrationTestResult(NotedResult):
 
     @property
     def next_step(self) -> str:
-        """The advice what to do, in one sentence; nothing where the size of the error is not known."""
-        return "" if self.size is None else next_step(self.pvalue, self.size, self.rows.collected)
+        """The advice what to do, in one sentence; nothing of a calibration map, whose error has no size."""
+        if self.size is not None:
+            return next_step(self.pvalue, self.size, self.rows.collected)
+        if self.calibration_map:
+            return ""
+        named = f", {self.measure.as_argument}" if self.measure.has_interval else ""
+        return f"Ask how large the error may be: calibstat.confidence_interval(y, p{named})."
 
     @property
     def details(self) -> str:

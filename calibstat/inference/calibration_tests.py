@@ -64,7 +64,7 @@ def calibration_test(
         Stop drawing after so many resamples at least as extreme as the data; 20 is usual. For independent rows.
     margin : float, optional
         The largest error (ECE) that the verdict calls small. Default: 0.02, and at most a fifth of the smaller of the
-        mean outcome and 1 minus it. It does not change the p-value.
+        mean outcome and 1 minus it. It does not change the p-value. With the default measure.
     rng : None, int, SeedSequence or Generator
         The same int gives the same numbers for any number of threads.
     n_jobs : int
@@ -95,13 +95,18 @@ def calibration_test(
     ----------
     Bröcker, Smith 2007, doi:10.1175/WAF993.1; Vaicenavicius et al. 2019, arXiv:1902.06977.
     """
-    if margin is not None:
-        check_level("margin", margin)
     design = design_of(rows)
     way, how = design.test_method(method), design.how_to_test(null, resample, stop_after)
     asked = find_measure(design.test_measure if measure is None else measure, options)
+    states_ece = null is None and asked.info.for_tests_only  # the verdict of another measure states this one
+    if margin is not None:
+        check_level("margin", margin)
+        if not states_ece:
+            other = "null=" if null is not None else f"measure={asked.name!r}"
+            raise ValueError(
+                f"expected no margin= beside {other}, whose verdict does not state the ECE, found margin={margin}; "
+                f"write calibstat.equivalence_test(y, p, margin={margin})"
+            )
     draws = Draws.of(rng, asked.draws(n_resamples), n_jobs)
     found = design.beside_impossible_rows(design.test(asked, way, how, draws), asked, way, how, draws)
-    if null is not None or not asked.info.for_tests_only:  # a measure states its own size
-        return found
-    return replace(found, size=design.size_of_error(margin, draws))
+    return replace(found, size=design.size_of_error(margin, draws)) if states_ece else found

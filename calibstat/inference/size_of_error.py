@@ -142,6 +142,6 @@ def next_step(pvalue: float, size: SizeOfError, collected: str = "rows") -> str:
             "calibstat.recalibration.choose(y, p)."
         )
     return (
-        f"Collect more {collected} if an error of {high} points would matter to you; else use the predictions and "
-        "watch them with calibstat.Monitor."
+        f"Collect more {collected} if an error of {high} points matters to you, which these do not exclude; else "
+        "watch the predictions with calibstat.Monitor."
     )

@@ -20,15 +20,17 @@ from calibstat.digits import settled, writer
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.designs.design_of import independent
+from calibstat.inference.designs.independent import mean_outcome
 from calibstat.inference.designs.question_of_rows import question_of_all
 from calibstat.inference.honest_ends import NoInterval
 from calibstat.inference.problems.certain_rows import CertainRows
 from calibstat.inference.problems.impossible_rows import first_row, impossible_in_words
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
+from calibstat.inference.size_of_error import SizeOfError
 from calibstat.measures.kinds import registry
 from calibstat.measures.kinds.base import MulticlassMeasure
-from calibstat.output.wording import level_text
+from calibstat.output.wording import level_text, listed
 from calibstat.progress import in_words
 from calibstat.resampling.rng import Rng
 from calibstat.result import NotedResult, read_only
@@ -70,6 +72,8 @@ class Summary(NotedResult):
         Rows.
     left_out : dict of float
         The measures that were not asked for by name and would take more than a minute, with the seconds foretold.
+    shown_small : tuple of str
+        The models whose ECE is shown to be small, by the convention of `calibration_test`.
     """
 
     names: tuple[str, ...]
@@ -84,6 +88,26 @@ class Summary(NotedResult):
     confidence_level: float
     n: int
     left_out: dict[str, float] = field(default_factory=dict)
+    shown_small: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> str:
+        """Which models have an ECE that is shown to be small, in one sentence; nothing where none has an interval."""
+        if "ece" not in self.measures or np.isnan(self.low[:, self.measures.index("ece")]).all():
+            return ""
+        number, small = len(self.names), self.shown_small
+        if number == 1:
+            return f"The error is {'' if small else 'not shown to be '}small: {self._size.where}."
+        if len(small) in (0, number):
+            return f"{'Each' if small else 'No'} model's ECE is shown to be small."
+        return f"The ECE is shown to be small for {len(small)} of {number} models: {listed(small, 5)}."
+
+    @property
+    def _size(self) -> SizeOfError:
+        """The ECE of the first model with its interval."""
+        k = self.measures.index("ece")
+        estimate, low, high = (float(each[0, k]) for each in (self.estimate, self.low, self.high))
+        return SizeOfError(estimate, low, high, confidence_level=self.confidence_level, rate=np.nan)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each model and measure."""
@@ -124,8 +148,9 @@ class Summary(NotedResult):
         first = max(5, *map(len, self.names))
         width = [max(len(m), *(len(row[k]) for row in cells)) for k, m in enumerate(self.measures)]
         lines = [
+            *([self.answer] if self.answer else []),
             f"Summary of {len(self.names)} model{'s' * (len(self.names) > 1)}, n = {self.n}, "
-            f"{level_text(self.confidence_level)} confidence intervals:"
+            f"{level_text(self.confidence_level)} confidence intervals:",
         ]
         lines.append(
             "  ".join([f"{'model':{first}}", *(f"{m:>{w}}" for m, w in zip(self.measures, width, strict=True))])
@@ -280,6 +305,7 @@ def summarize(
         confidence_level=confidence_level,
         n=models[reference].n,
         left_out=left_out,
+        shown_small=tuple(_shown_small(asked, table, measures, confidence_level)),
         note=_note(asked[reference]),
         effective_n=asked[reference].view().effective_n,
     )
@@ -328,6 +354,18 @@ def _infinite(cells: Mapping[str, Sequence[Cell]], asked: Mapping[str, Data]) ->
                 yield f"{name}: log_loss is infinite: {said}."
             elif why:
                 yield f"{name}: log_loss has no upper limit: {why}."
+
+
+def _shown_small(
+    asked: Mapping[str, Data], table: np.ndarray, measures: Sequence[str], confidence_level: float
+) -> Iterator[str]:
+    """Yield the models whose ECE is shown to be small."""
+    if "ece" not in measures:
+        return
+    for (name, data), ends in zip(asked.items(), table[:, measures.index("ece")], strict=True):
+        estimate, low, high = map(float, ends)
+        if SizeOfError(estimate, low, high, confidence_level=confidence_level, rate=mean_outcome(data)).is_small:
+            yield name
 
 
 def _remarks(cells: Mapping[str, Sequence[Cell]], measures: tuple[str, ...]) -> Iterator[str]:

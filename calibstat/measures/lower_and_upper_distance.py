@@ -17,7 +17,7 @@ BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance f
 LARGEST = 10  # distinct predictions of `upper_distance`: 3**10 / 2 partitions take 10 ms, each more three times that
 RUNS = 2000  # the most runs of neighbouring predictions between which `contiguous_merging` cuts
 _MERGED_BELOW = 1e-9  # predictions nearer to each other are merged: the solver could not tell them apart
-LEFT_OUT = 2e-9  # smaller coefficients are left out, because HiGHS fails on them: the error is below the error of any grid
+LEFT_OUT = 2e-9  # below it coefficients are left out, on which HiGHS fails: less than the error of any grid
 EXACT = 1e-10  # tolerance of HiGHS for every condition, the least that it accepts
 
 

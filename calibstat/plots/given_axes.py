@@ -11,6 +11,8 @@ import numpy as np
 from calibstat.plots.style import named_legend
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
@@ -32,7 +34,8 @@ def are_alone(ax: Axes) -> bool:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     figure = cast("Figure", ax.figure)
-    default = all(getattr(figure.subplotpars, side) == mpl.rcParams[f"figure.subplot.{side}"] for side in SIDES)
+    usual = cast("Mapping[str, Any]", mpl.rcParams)
+    default = all(getattr(figure.subplotpars, side) == usual[f"figure.subplot.{side}"] for side in SIDES)
     arranged = isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine | None)
     bare = figure.axes == [ax] and not figure.legends
     return bare and default and arranged and ax.get_subplotspec() is not None and ax.name != "3d"
@@ -77,11 +80,15 @@ def _smaller_letters(figure: Figure, by: float) -> None:
     """Make what is written in and around all axes smaller, but not too small to be read."""
     for axes in (one for each in figure.axes for one in (each, *each.child_axes)):
         for axis in (axes.xaxis, axes.yaxis):
-            sizes = [label.get_fontsize() for label in axis.get_ticklabels()]
+            sizes = [_letters(label) for label in axis.get_ticklabels()]
             if sizes:
                 axis.set_tick_params(labelsize=_smaller(min(sizes), by))
         for text in (axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts):
-            text.set_fontsize(_smaller(text.get_fontsize(), by))
+            text.set_fontsize(_smaller(_letters(text), by))
+
+
+def _letters(text: Text) -> float:
+    return float(text.get_fontsize())
 
 
 def _smaller(size: float, by: float) -> float:
@@ -109,7 +116,7 @@ def _legend_below(ax: Axes, own: Legend, by: float) -> Legend:
     handles, names = own.legend_handles, [text.get_text() for text in own.get_texts()]
     place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0), "bbox_transform": figure.transFigure}
     place |= {"frameon": False, "borderaxespad": 0.2, "columnspacing": 1.0, "handlelength": 1.4, "labelspacing": 0.3}
-    size = _smaller(own.get_texts()[0].get_fontsize(), by)
+    size = _smaller(_letters(own.get_texts()[0]), by)
     for columns in range(min(3, len(names)), 0, -1):
         named_legend(ax, handles, names, **place, fontsize=size, ncols=columns)
         made = cast("Legend", ax.get_legend())
@@ -141,8 +148,8 @@ def _crosses(path: Any, transform: Any, box: Any) -> bool:
 
 def _shorten(text: Text, figure: Figure) -> None:
     """Make the letters of a title smaller until it is in the figure, while they can be read."""
-    while text.get_text() and text.get_fontsize() > READABLE and not _is_inside(text.get_window_extent(), figure):
-        text.set_fontsize(text.get_fontsize() - 0.5)
+    while text.get_text() and _letters(text) > READABLE and not _is_inside(text.get_window_extent(), figure):
+        text.set_fontsize(_letters(text) - 0.5)
 
 
 def _is_inside(box: Any, figure: Figure) -> bool:

@@ -70,6 +70,17 @@ def test_stopping_is_said(rows, csv):
     fails_with(run("test", csv, *COLUMNS, "--stop-after", 0), "expected --stop-after to be a whole number from 1")
 
 
+def test_a_margin_is_what_is_called_small(rows, csv):
+    said = plain_text(run("test", csv, *COLUMNS, "--margin", 0.9).stdout)
+    found = cs.calibration_test(rows["y"], rows["p"], margin=0.9, rng=0)
+    assert found.size.is_small
+    assert found.answer.splitlines()[0] in said
+    assert "the error is small" in said
+    assert "the error is small" not in plain_text(run("test", csv, *COLUMNS).stdout)
+    fails_with(run("test", csv, *COLUMNS, "--margin", 0), "expected --margin between 0 and 1, found 0")
+    fails_with(run("test", csv, *COLUMNS, "--measure", "ks", "--margin", 0.1), "expected no --margin beside --measure")
+
+
 def test_the_answer_comes_first_then_what_drove_it(csv, rows):
     """Without a measure: the words of the result; at length what these rows could have shown; no value without unit."""
     text = plain_text(run("test", csv, *COLUMNS, "--rng", 5, "--verbose").stdout)

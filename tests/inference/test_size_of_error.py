@@ -147,6 +147,19 @@ def test_a_wrong_margin_is_named(margin):
         cs.calibration_test(Y[:100], P[:100], margin=margin)
 
 
+@pytest.mark.parametrize(
+    ("options", "beside"),
+    [
+        ({"measure": "ks"}, "measure='ks'"),
+        ({"null": lambda p: p}, "null="),
+        ({"folds": np.arange(100) % 5}, "measure='kernel_ce'"),
+    ],
+)
+def test_a_margin_without_a_size_is_refused(options, beside):
+    with pytest.raises(ValueError, match=f"expected no margin= beside {beside}, whose .* found margin=0.03; write"):
+        cs.calibration_test(Y[:100], P[:100], margin=0.03, **options)
+
+
 def test_one_row_and_no_event():
     assert cs.calibration_test([1], [0.5], rng=1).size.high == 1
     assert not cs.calibration_test(np.zeros(50, int), np.full(50, 0.01), rng=1).size.is_small

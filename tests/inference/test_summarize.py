@@ -262,3 +262,48 @@ def test_time_grows_with_rows_models_resamples_and_of_joint_measures_with_classe
     assert foretold({"a": one, "b": one}, names, 10**12)[of] == pytest.approx(2 * some[of])
     assert foretold({"a": one}, names, 2 * 10**12)[of] == pytest.approx(2 * some[of])
     assert some[of] == pytest.approx(1.6 * (30 / 1e4) ** 0.55 * 90 / 1e6 * 10**12 / 999)
+
+
+def sizes(n=20_000):
+    """A model whose ECE is 0.2 points, and one whose ECE is 6."""
+    y, p = cs.generators.temperature(1.02).sample(n, rng=1)
+    return y, {"near": p, "far": p**1.3}
+
+
+def test_the_answer_names_the_models_whose_error_is_shown_to_be_small():
+    y, p = sizes()
+    found = cs.summarize(y, p, measures="ece", **SETTINGS)
+    assert found.shown_small == ("near",)
+    assert found.answer == "The ECE is shown to be small for 1 of 2 models: near."
+    assert str(found).splitlines()[0] == found.answer
+    tested = {name: cs.calibration_test(y, prob, rng=3).size for name, prob in p.items()}
+    assert [name for name, size in tested.items() if size.is_small] == ["near"]
+    few = cs.summarize(*sizes(200), measures="ece", **SETTINGS)
+    assert few.answer == "No model's ECE is shown to be small."
+    both = cs.summarize(y, {"one": p["near"], "same": p["near"]}, measures="ece", **SETTINGS)
+    assert both.answer == "Each model's ECE is shown to be small."
+
+
+def test_the_answer_about_one_model_is_the_size_of_its_error():
+    y, p = sizes()
+    for name, begins in (("near", "The error is small: ECE "), ("far", "The error is not shown to be small: ECE ")):
+        found = cs.summarize(y, {name: p[name]}, measures=["ece", "brier"], **SETTINGS)
+        assert found.answer.startswith(begins)
+        size = cs.calibration_test(y, p[name], rng=3).size
+        assert found.answer.partition(": ")[2].removesuffix(".") == size.where.partition(" (")[0]
+
+
+def test_the_answer_of_classes_is_of_the_most_likely_one():
+    """Small is at most a fifth of the smaller of accuracy and 1 minus it."""
+    y, p = cs.generators.dirichlet((0.02, 0.02, 0.02)).sample(20_000, rng=1)
+    found = cs.summarize(y, {"sure": p}, measures=["accuracy", "ece"], **SETTINGS)
+    accuracy, high = found.estimate[0, 0], found.high[0, 1]
+    assert (found.shown_small == ("sure",)) == (high <= min(0.02, 0.2 * (1 - accuracy)))
+    assert high < 0.02
+
+
+def test_without_an_interval_of_ece_there_is_no_answer():
+    y, p = sizes(500)
+    found = cs.summarize(y, p, measures="brier", **SETTINGS)
+    assert (found.answer, found.shown_small) == ("", ())
+    assert str(found).startswith("Summary of 2 models")

@@ -34,7 +34,9 @@ def test_an_alarm_in_words():
     )
     assert "Chance of ever raising a false alarm: at most 5 %." in text
     assert "right in all periods at once (95 % confidence sequence)" in text
-    assert "\nChance of ever raising a false alarm: at most 5 %. With a wrong range of the mean: at most 10 %.\n" in text
+    assert (
+        "\nChance of ever raising a false alarm: at most 5 %. With a wrong range of the mean: at most 10 %.\n" in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
-"""The study of levels: what it counts of residuals that are smaller than chance, and that it can fail."""
+"""The study of levels, and that of sizes in few rows: what they count, and that they can fail."""
 
 import numpy as np
 import pandas as pd
+import pytest
+from simulation_files import study_file
 
 import calibstat as cs
 from simulations.size import LEVEL, TOO_SMALL, Asks, study, table
@@ -25,3 +27,36 @@ def test_each_promise_is_judged_by_its_own_level():
     both = pd.concat([size, found], ignore_index=True).assign(replicates=2000, rejections=90)
     assert set(study.violations(both)["question"]) == {TOO_SMALL}  # .045 is within .05, and not within .01
     assert study.violations(both.assign(rejections=20)).empty
+
+
+few_rows = study_file("size_in_few_rows")
+
+
+def test_what_the_study_of_few_rows_asks_is_what_a_verdict_says():
+    for n, shown in ((300, True), (1000, False)):
+        y, p = cs.generators.calibrated().sample(n, rng=1)
+        *high, small, second = few_rows.said(y, p, np.random.default_rng(3))
+        seed = int(np.random.default_rng(3).integers(2**32))
+        size = cs.calibration_test(y, p, rng=seed).size
+        assert high[0] == size.high
+        assert (bool(small), bool(second)) == (size.is_small, shown) == (False, size.running is not None)
+        assert size.running in (None, high[1])
+
+
+def test_a_line_that_is_wrong_too_often_is_a_violation():
+    rows = pd.DataFrame(few_rows.rows_of(300, "even", "too low", 20))
+    assert set(few_rows.PROMISED) < set(rows["question"])
+    promised = rows["question"] == "second line is wrong"
+    usual = rows.assign(replicates=1000, count=np.where(promised, 40, 20))
+    assert few_rows.violations(usual).empty
+    assert few_rows.violations(usual.assign(count=np.where(promised, 60, 20)))["question"].tolist() == [
+        "second line is wrong"
+    ]
+
+
+@pytest.mark.parametrize("question", few_rows.PROMISED)
+def test_counts_of_few_rows_add_up(question):
+    """What is wrong is shown, and of calibrated predictions nothing is wrong."""
+    rows = pd.DataFrame(few_rows.rows_of(100, "four values", "calibrated", 20)).set_index("question")["count"]
+    assert rows[question] == 0
+    assert rows["second line is shown"] > 10

@@ -158,7 +158,7 @@ class Measure:
         """The measure as results name it."""
         default = self.defaults()
         given = {name: value for name, value in self.options.items() if value != default[name]}
-        return NamedMeasure(self.name, written_options(given), self.info.title)
+        return NamedMeasure(self.name, written_options(given), self.info.title, self.has_form)
 
     def __str__(self) -> str:
         return str(self.named)

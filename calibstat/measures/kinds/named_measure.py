@@ -19,14 +19,22 @@ class NamedMeasure(InWords):
         The options that are not the defaults, as they are written in a call, such as "n_bins=5"; empty if none are.
     title : str
         The name in prose, such as "Expected calibration error".
+    has_interval : bool
+        Whether a confidence interval of it is known.
     """
 
     name: str
     options: str = ""
     title: str = ""
+    has_interval: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}({self.options})" if self.options else self.name
+
+    @property
+    def as_argument(self) -> str:
+        """The arguments of a call that name it, such as "measure='ece', n_bins=5"."""
+        return ", ".join(filter(None, (f"measure={self.name!r}", self.options)))
 
     @property
     def in_prose(self) -> str:
