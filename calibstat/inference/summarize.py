@@ -92,7 +92,7 @@ class Summary(NotedResult):
 
     @property
     def answer(self) -> str:
-        """Which models have an ECE that is shown to be small, in one sentence; nothing where none has an interval."""
+        """A sentence on the models whose ECE is shown to be small; nothing where none has an interval."""
         if "ece" not in self.measures or np.isnan(self.low[:, self.measures.index("ece")]).all():
             return ""
         number, small = len(self.names), self.shown_small

@@ -37,7 +37,7 @@ def test_summarize(models, file):
     text = printed("summarize", file, *TWO)
     found = cs.summarize(models["y"], models[["raw", "cool"]], rng=0)
     smallest = [found.names[found.estimate[:, found.measures.index(name)].argmin()] for name in ("ece", "brier")]
-    assert text.startswith(f"{smallest[0]} has the smallest ece:")
+    assert text.startswith(f"{found.answer} {smallest[0]} has the smallest ece:")
     assert f"{smallest[1]} has the smallest brier:" in text
     assert "400 rows, 2 models." in text
     for k, name in enumerate(found.measures):
@@ -81,7 +81,7 @@ def test_a_summary_of_some_measures(models, file, monkeypatch):
     found = cs.summarize(models["y"], {"raw": models["raw"], "cool": models["cool"]}, measures=["ece", "auc"], rng=0)
     for asked in (["--measures", "ece,auc"], ["--measures", "auc", "--measures", "ece"]):
         text = printed("summarize", file, *TWO, *asked)
-        assert text.startswith(f"{found.names[found.estimate[:, 0].argmin()]} has the smallest ece: ")
+        assert text.startswith(f"{found.answer} {found.names[found.estimate[:, 0].argmin()]} has the smallest ece: ")
         assert number(found.estimate[1, 1]) in text
         assert "brier" not in text
     assert "auc is 0." in printed("summarize", file, *TWO, "--measures", "auc")

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from project_folder import PROJECT
 from simulation_files import study_file
 
 import calibstat as cs
@@ -60,3 +61,34 @@ def test_counts_of_few_rows_add_up(question):
     rows = pd.DataFrame(few_rows.rows_of(100, "four values", "calibrated", 20)).set_index("question")["count"]
     assert rows[question] == 0
     assert rows["second line is shown"] > 10
+
+
+def test_the_pages_say_what_the_table_says():
+    folder = PROJECT / "simulations"
+    table = pd.read_csv(folder / "results" / "size_in_few_rows.csv", comment="#").set_index(
+        ["question", "n", "generator"]
+    )
+    pages = [folder / "findings" / "size_in_few_rows.md", folder / "README.md", PROJECT / "docs" / "tiny-errors.md"]
+    found, overview, tiny = (" ".join(page.read_text(encoding="utf-8").split()) for page in pages)
+    high = {m: f"high end of {m} is below 10 points" for m in ("ece", "ks", "kernel_ce")}
+    for law in few_rows.LAWS:
+        for measure, question in high.items():
+            means = [f"{100 * table['mean_high'][question, n, f'calibrated, {law}']:.1f}" for n in few_rows.ROWS]
+            assert f"| {law} | `{measure}` | {' | '.join(means)} |" in found
+    even, rate = (300, "calibrated, even"), 100 * table["rate"]
+    for question in high.values():
+        assert f"{rate[(question, *even)]:.1f} %" in found
+    ks, ece = (f"{100 * table['mean_high'][(high[m], *even)]:.1f}" for m in ("ks", "ece"))
+    assert f"With 300 calibrated rows it says {ks} points, and ECE {ece}." in overview
+    small = rate["called small"]
+    assert small.loc[:900].max() == 0
+    calibrated = [small[10_000, f"calibrated, {law}"] for law in few_rows.LAWS]
+    wrong, shown = (table["count"][f"second line is {each}"] for each in ("wrong", "shown"))
+    for text in (found, tiny):
+        assert f"{min(calibrated):.1f} % to {max(calibrated):.1f} %" in text
+        assert f"in at most {rate[few_rows.PROMISED[0]].max():.1f} %" in text
+        assert f"wrong in at most {rate['second line is wrong'].max():.1f} %" in text
+    assert f"in at most {rate['high end of ks misses'].max():.1f} %" in found
+    lucky = f"{100 * (wrong / shown)[shown >= 20].max():.1f} % of those"
+    assert lucky in found
+    assert lucky in overview

@@ -8,14 +8,17 @@ from calibstat.measures.kinds.named_measure import NamedMeasure
 
 def test_name_options_and_title():
     few = cs.MEASURES["ece"](n_bins=5, norm="l2").named
-    assert few == NamedMeasure("ece", "n_bins=5, norm='l2'", "Expected calibration error")
+    assert few == NamedMeasure("ece", "n_bins=5, norm='l2'", "Expected calibration error", has_interval=True)
+    assert few.as_argument == "measure='ece', n_bins=5, norm='l2'"
     assert (str(few), few.in_prose) == (
         "ece(n_bins=5, norm='l2')",
         "Expected calibration error (n_bins=5, norm='l2')",
     )
     default = cs.MEASURES["ece"]().named
     assert (str(default), default.in_prose) == ("ece", "Expected calibration error")
+    assert default.as_argument == "measure='ece'"
     assert NamedMeasure("mine").in_prose == "mine"
+    assert not cs.MEASURES["lower_distance"]().named.has_interval
 
 
 def test_measures_of_several_classes_have_the_name_of_the_binary_one():

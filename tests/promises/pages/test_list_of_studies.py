@@ -119,11 +119,7 @@ SAID = {
         f"{len(asked('size', question='size', method='labels'))} settings",
         percent(asked("size", method="both")["rate"].max()),
     ],
-    "size_in_few_rows": lambda: [
-        percent(asked("size_in_few_rows", question="second line is wrong")["rate"].max()),
-        *(f"{high_of_calibrated(measure, 300):.1f}" for measure in ("ks", "ece")),
-        percent(wrong_of_shown().max()),
-    ],
+    "size_in_few_rows": lambda: [percent(asked("size_in_few_rows", question="second line is wrong")["rate"].max())],
     "approximate_tests": lambda: [f"{percent(of_many_rows().min())} to {percent(of_many_rows().max())}"],
     "clusters": lambda: [
         percent(clusters_of_equal_sizes()),
@@ -250,34 +246,6 @@ def power_lost(sizes, clusters, method="observed"):
     )
 
 
-def high_of_calibrated(measure, n, law="even"):
-    """The mean high end of calibrated predictions, in points."""
-    rows = asked("size_in_few_rows", question=f"high end of {measure} is below 10 points", n=n)
-    return 100 * rows.set_index("generator")["mean_high"][f"calibrated, {law}"]
-
-
-def highs_of_calibrated(measure, law):
-    return " | ".join(f"{high_of_calibrated(measure, n, law):.1f}" for n in (100, 300, 900, 10_000))
-
-
-def wrong_of_shown():
-    """The share of data sets with a second line whose second line is wrong, of populations and numbers of rows."""
-    cells = ["generator", "n"]
-    lines = {each: asked("size_in_few_rows", question=f"second line is {each}") for each in ("wrong", "shown")}
-    wrong, shown = (rows.set_index(cells)["count"] for rows in lines.values())
-    return (wrong / shown)[shown >= 20]
-
-
-def below_ten_points(measure):
-    rows = asked("size_in_few_rows", question=f"high end of {measure} is below 10 points", n=300)
-    return percent(rows.set_index("generator")["rate"]["calibrated, even"])
-
-
-def called_small(law):
-    rows = asked("size_in_few_rows", question="called small", n=10_000).set_index("generator")["rate"]
-    return percent(rows[f"calibrated, {law}"])
-
-
 def wider_than_t(clusters, giant):
     """Widths over Student's of normal sums, in order, with one giant cluster or without one."""
     found = study_file("dependent_rows").width_over_t(stored("dependent_rows"))[clusters]
@@ -292,18 +260,6 @@ def wider_than_observed():
 
 
 FOUND = {  # what pages of findings say, beside the rows above
-    "size_in_few_rows": lambda: [
-        *(
-            f"| {law} | `{measure}` | {highs_of_calibrated(measure, law)} |"
-            for law in ("even", "near 50 %", "near 5 %", "four values")
-            for measure in ("ece", "ks", "kernel_ce")
-        ),
-        *(below_ten_points(measure) for measure in ("ece", "ks", "kernel_ce")),
-        f"{called_small('near 50 %')} to {called_small('four values')}",
-        percent(asked("size_in_few_rows", question="called small, and ECE is above 2 points")["rate"].max()),
-        percent(asked("size_in_few_rows", question="high end of ks misses")["rate"].max()),
-        f"{percent(wrong_of_shown().max())} of those",
-    ],
     "clusters": lambda: [
         percent(asked("clusters", question="size, random")["rate"].mean()),
         least_and_most(asked("clusters", question="size, worst of random")["rate"].nsmallest(5)),
