@@ -76,9 +76,9 @@ def rows_of(n: int, law: str, error: str, replicates: int) -> list[Row]:
         PROMISED[1]: missed & is_shown,
         PROMISED[2]: missed,
     }
-    rows = [head | {"question": question} | rate_of("count", data) for question, data in counted.items()]
+    rows = [{"question": question} | head | rate_of("count", data) for question, data in counted.items()]
     for measure in MEASURES:
-        row = head | {"question": f"high end of {measure} is below 10 points"} | rate_of("count", high[measure] < LARGE)
+        row = {"question": f"high end of {measure} is below 10 points"} | head | rate_of("count", high[measure] < LARGE)
         rows.append(row | {"truth": truth[measure], "mean_high": float(high[measure].mean())})
     return rows
 

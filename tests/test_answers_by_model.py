@@ -75,7 +75,7 @@ FIVE = {f"model {k}": (k + 1) / 12 + P / 2 for k in range(5)}
 @pytest.mark.parametrize(
     ("verb", "picture", "columns"),
     [
-        (partial(cs.calibration_test, n_resamples=19, rng=1), False, ["estimate", "low", "high", "pvalue"]),
+        (partial(cs.calibration_test, n_resamples=19, rng=1), False, ["estimate", "low", "high", "pvalue", "brier"]),
         (partial(cs.confidence_interval, **FEW), False, ["estimate", "low", "high"]),
         (partial(cs.reliability, rng=1), True, ["estimate", "low", "high"]),
         (cs.sharpness, True, ["calibration_error", "sharpness_gap", "total_divergence"]),

@@ -78,7 +78,7 @@ def calibstat(
 
 
 def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
-    """Judge a model before and after recalibration, with tests and pictures."""
+    """Judge a model before and after recalibration, with pictures."""
     from calibstat.cli import demo
     from calibstat.output.wording import NO_PROOF, ROWS
 

@@ -113,8 +113,8 @@ class CalibrationTestResult(NotedResult):
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """The size of the error and the p-value."""
-        return "size.estimate", "size.low", "size.high", "pvalue"
+        """The size of the error, the p-value and the Brier score."""
+        return "size.estimate", "size.low", "size.high", "pvalue", "size.brier"
 
     @property
     def answer(self) -> str:

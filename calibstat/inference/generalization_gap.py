@@ -208,7 +208,7 @@ def generalization_gap(
     """
     if isinstance(train, Mapping) or isinstance(test, Mapping):
         shared: dict[str, Any] = {"measure": measure, "confidence_level": confidence_level, "n_resamples": n_resamples}
-        shared |= {"rng": int(resampling.key_of(rng)), "n_jobs": n_jobs, "labels": labels, "pos_label": pos_label}
+        shared |= {"rng": rng, "n_jobs": n_jobs, "labels": labels, "pos_label": pos_label}
         sets = _checkpoints(train, test)
         answers = {name: generalization_gap(*pair, **shared, **options) for name, pair in sets.items()}
         return cast("GapOrAnswers", Answers(answers))

@@ -40,6 +40,8 @@ class SizeOfError(Result):
     running : float or None
         The high end of `ks`, the largest difference of sums of outcomes and predictions up to any prediction: of fewer
         than 1000 rows if ECE may be 0 and is not shown to be small. Else None.
+    brier : float or None
+        The Brier score of these rows, to choose between models; of several classes that of all.
     """
 
     estimate: float
@@ -50,6 +52,7 @@ class SizeOfError(Result):
     margin: float | None = None
     if_calibrated: float | None = None
     running: float | None = None
+    brier: float | None = None
 
     @classmethod
     def of(cls, interval: ConfidenceInterval, rate: float, margin: float | None = None) -> SizeOfError:

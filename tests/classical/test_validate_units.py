@@ -60,7 +60,7 @@ def test_the_brier_score_has_its_honest_interval():
 
 def test_words_and_scale():
     found = cs.validate(Y, P, sample_weight=WEIGHT, cluster=np.repeat(np.arange(50), 10))
-    assert str(found).startswith("500 rows in 50 clusters of 10 rows each (effective number ")
+    assert "\n500 rows in 50 clusters of 10 rows each (effective number " in str(found)
     assert found.effective_n == pytest.approx(WEIGHT.sum() ** 2 / (WEIGHT**2).sum())
     tenfold = cs.validate(Y, P, sample_weight=10 * WEIGHT, cluster=np.repeat(np.arange(50), 10))
     assert tenfold.intervals == {name: pytest.approx(ends) for name, ends in found.intervals.items()}

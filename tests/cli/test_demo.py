@@ -78,7 +78,7 @@ def test_the_demo_is_short_and_saves_its_pictures(tmp_path):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"reliability.png", "null.png", "intervals.png"}
     assert sum(bool(line.strip()) for line in result.stdout.splitlines()) <= 23  # with the seed
     text = plain_text(result.stdout)
-    story = "20,000 judge", "Naive Bayes. Not calibrated", "Recalibrate on other rows", "error is small", "A large p"
+    story = "20,000 judge", "Naive Bayes. Not calibrated", "recalibrate on other rows", "error is small", "A large p"
     where = [text.index(words) for words in story]
     assert where == sorted(where)
 

@@ -120,7 +120,9 @@ def test_net_benefit(models, file, tmp_path):
     found = cs.net_benefit(models["y"], models["raw"], [0.2, 0.5])
     assert f"0.2 raw {number(found.model[0])} {number(found.low[0])} to {number(found.high[0])}" in text
     assert picture.exists()
-    assert "larger than the net benefit of acting on all rows and on none" in printed("net-benefit", file, *TWO[:4])
+    assert "Acting by the model is better than acting on all rows and on none at " in printed(
+        "net-benefit", file, *TWO[:4]
+    )
 
 
 def test_weights_and_clusters(models, tmp_path):

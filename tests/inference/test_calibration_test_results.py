@@ -37,7 +37,8 @@ def test_the_answer_comes_first():
     assert str(single).splitlines()[0] == (
         f"Not calibrated (p = 0.001): ks is {single.statistic:.3g}, and a calibrated model would show {typical:.3g}."
     )
-    assert len(str(single).splitlines()) == 3  # it does not say what drove it
+    assert str(single).splitlines()[1].startswith("Next: Ask how large the error may be: ")  # not what drove it
+    assert len(str(single).splitlines()) == 4
     both = cs.calibration_test(y, p, measure="ece", resample="both", rng=1)
     assert "(p = 0.001, approximate)" in str(both)
 

@@ -264,7 +264,8 @@ def test_by_a_measure_the_limit_is_the_upper_end():
     assert found.worst_bin is None
     assert found.rows_needed is None
     assert str(found).startswith(
-        f"Not shown: the smallest margin that these 400 rows show is {module._rounded_up(high):g}.\nks, event"
+        f"Not shown: ks is at most {margin:g}. The smallest margin that these 400 rows show is "
+        f"{module._rounded_up(high):g}.\nks, event"
     )
     assert len(found.to_frame()) == 1
     same = equivalence_test(y, p, measure=cs.measures.KS(), margin=0.02, n_resamples=199, rng=3)
@@ -278,7 +279,9 @@ def test_by_a_measure_the_ends_of_the_search():
     assert far.pvalue == 1
     assert not far.claimed
     stated = str(equivalence_test(y, p, measure="ks", margin=0.3, n_resamples=49, rng=1))
-    assert stated.startswith("ks is at most 0.3 (p = 1e-06; these rows could show 0.")
+    assert stated.startswith(
+        "Shown: ks is at most 0.3 (p = 1e-06). The smallest margin that these 300 rows show is 0.0"
+    )
     for rng in (None, np.random.default_rng(1)):  # one key for every level, so that they agree
         found = equivalence_test(y, p, measure="ece", margin=0.12, n_resamples=49, rng=rng)
         assert found.claimed == (found.pvalue <= 0.05)

@@ -33,7 +33,7 @@ def test_no_end_lies_beyond_what_acting_on_a_row_can_bring(outcome):
 def test_never_acting_has_no_benefit():
     curve = cs.net_benefit(Y, np.zeros(500))
     assert not curve.model.any()
-    assert "nowhere larger" in str(curve)
+    assert "nowhere better than acting on all rows or on none" in str(curve)
 
 
 def test_a_calibrated_population_never_does_worse_than_all_or_none():

@@ -160,6 +160,18 @@ def test_a_margin_without_a_size_is_refused(options, beside):
         cs.calibration_test(Y[:100], P[:100], margin=0.03, **options)
 
 
+def test_the_brier_score_is_of_what_was_predicted():
+    """Of several classes of all of them, as `summarize` has it, but of a lens that shows one event of this event."""
+    assert cs.calibration_test(Y, P, rng=1).size.brier == pytest.approx(np.mean((Y - P) ** 2))
+    y, p = cs.generators.dirichlet((0.3, 0.3, 0.3)).sample(300, rng=1)
+    whole, top = np.sum((np.eye(3)[y] - p) ** 2, axis=1).mean(), np.mean(((p.argmax(1) == y) - p.max(1)) ** 2)
+    for lens, expected in ((None, whole), ("class_wise", whole), ("canonical", whole), ("top_label", top)):
+        assert cs.calibration_test(y, p, lens=lens, n_resamples=9, rng=1).size.brier == pytest.approx(expected)
+    weight = np.arange(1, Y.size + 1)
+    found = cs.calibration_test(Y, P, sample_weight=weight, n_resamples=9, rng=1)
+    assert found.size.brier == pytest.approx(np.average((Y - P) ** 2, weights=weight))
+
+
 def test_one_row_and_no_event():
     assert cs.calibration_test([1], [0.5], rng=1).size.high == 1
     assert not cs.calibration_test(np.zeros(50, int), np.full(50, 0.01), rng=1).size.is_small

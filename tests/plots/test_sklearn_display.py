@@ -39,7 +39,7 @@ def test_a_display_of_weighted_rows():
 
 def test_its_repr_is_short():
     shown = repr(cs.ReliabilityDisplay.from_predictions(*rows(200), name="forest", rng=1))
-    assert shown.startswith("ReliabilityDisplay(Reliability in ")
+    assert shown.startswith("ReliabilityDisplay(2 of 15 observed frequencies lie outside ")
     assert shown.endswith(", name='forest')")
     assert len(shown) < 2000
 

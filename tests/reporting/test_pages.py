@@ -102,7 +102,7 @@ def test_the_first_sentence_about_several_models_is_short(five):
     first = next(sections(five, pictures=False))
     assert first.kind == "answer"
     assert len(first.words[0].split()) <= 20
-    assert str(five).splitlines()[1] == first.words[0]
+    assert str(five).splitlines()[0] == first.words[0]
 
 
 def test_two_bandwidths_are_two_names(five):

@@ -39,6 +39,7 @@ from calibstat.inference.smaller_than_chance import NOTE
 from calibstat.measures.binned import ECE
 from calibstat.measures.cumulative import KS
 from calibstat.measures.kinds.base import AT_LEAST_THIS, Measure, MulticlassMeasure, in_prose
+from calibstat.measures.losses import Brier
 from calibstat.resampling import Draws, Stream
 from calibstat.resampling.binary_cells import MANY_PREDICTIONS, with_few_predictions
 from calibstat.resampling.quantiles import quantiles
@@ -136,10 +137,14 @@ class Independent(Design):
         Its draws are of streams of their own, those of `confidence_interval`: a test with a seed states the interval of
         this seed.
         """
-        shown = self.data if self.data.view().kind == "binary" else self.data.through("top_label")
+        is_of_event = self.data.kind == "binary"
+        shown = self.data if is_of_event else self.data.through("top_label")
+        of_all = not is_of_event or (self.data.lens is None and self.data.rows.n_classes > 2)
+        scored = problem_of(self.data.through("canonical") if of_all else self.data, Brier())
+        brier = scored.in_order("calibration_test").statistic()
         design = type(self)(self._counted(shown))
         try:
-            size = SizeOfError.of(design.interval_by(ECE(), draws), mean_outcome(shown), margin)
+            size = replace(SizeOfError.of(design.interval_by(ECE(), draws), mean_outcome(shown), margin), brier=brier)
             if self.data.n < FEW_ROWS and size.says_little:
                 size = replace(size, running=design.interval_by(KS(), draws).high)
         except NoInterval:

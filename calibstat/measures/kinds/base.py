@@ -277,8 +277,10 @@ def in_prose(measure: Measure | MulticlassMeasure) -> str:
     """Return the name of a measure in prose, with its bins in words, and with other options that are not defaults."""
     default, options = measure.defaults(), dict(measure.options)
     bins = ""
-    if isinstance(options.get("n_bins"), int) and options.get("strategy") in STRATEGIES_IN_WORDS:
-        bins = f" over {options.pop('n_bins')} bins of {STRATEGIES_IN_WORDS[options.pop('strategy')]}"
+    number, strategy = options.get("n_bins"), options.get("strategy")
+    if isinstance(number, int) and isinstance(strategy, str) and strategy in STRATEGIES_IN_WORDS:
+        bins = f" over {number} bins of {STRATEGIES_IN_WORDS[strategy]}"
+        del options["n_bins"], options["strategy"]
     further = written_options({name: value for name, value in options.items() if value != default.get(name)})
     return f"{measure.info.title}{bins}{f' ({further})' if further else ''}"
 

@@ -122,7 +122,7 @@ def test_what_is_printed():
     assert "This is the error of the 5 models on new rows, each predicted by one at random." in found
     assert "The triangle covers any learner whose predictions hardly depend on a single training row." in found
     assert "There is no guarantee for the model refitted on all rows." in found
-    assert "one of the 5 models of cross-validation, drawn at random" in found
+    assert "a model drawn at random from the 5 of cross-validation predicts each new row" in found
     found = str(cs.confidence_interval(Y, P, folds=FOLD, method="mirror", rng=1))
     assert "The mirror is studied for learners that correct at most fully: logistic regression" in found
 
