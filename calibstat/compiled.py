@@ -58,6 +58,8 @@ def _compiled(function: Callable[..., Any]) -> Any:
 
 def short_calls(size: int, steps: float | np.ndarray) -> list[tuple[int, int]]:
     """Cut what takes so many steps, each or one by one, into calls of a kernel, between which an interrupt is heard."""
+    if (steps.sum() if isinstance(steps, np.ndarray) else size * steps) <= LONGEST_CALL:
+        return [(0, size)]
     done = np.cumsum(np.broadcast_to(steps, size))
     ends = np.searchsorted(done, np.arange(LONGEST_CALL, done.max(initial=0), LONGEST_CALL))
     return list(pairwise([0, *np.unique(ends[ends > 0]).tolist(), size]))

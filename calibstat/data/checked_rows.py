@@ -123,7 +123,8 @@ class RawRows:
         if not self.are_of_classes and lens is None and not jointly:
             if self.y_prob is None:
                 return BinaryView(EVENT, EVENT_NULL, None, self.summary)
-            return BinaryView(EVENT, EVENT_NULL, self.binary, None, None, *self.weight(self.binary[0].size))
+            given = () if self.sample_weight is None else self.weight(self.binary[0].size)
+            return BinaryView(EVENT, EVENT_NULL, self.binary, None, None, *given)
         predictions, found = self.predictions, self._lens(lens, jointly)
         is_event = lens is None and predictions.n_classes == 2 and not jointly
         named, null = (EVENT, EVENT_NULL) if is_event else (found.named, found.hypothesis)
@@ -258,7 +259,8 @@ class Data:
             self.judged = JudgedColumns.of(*event, labelled, judge, cluster)
             y_true, y_prob, cluster = self.judged.labelled_columns
             labels = pos_label = None
-        label, further = None, list[tuple[Any, np.ndarray]]()
+        label: np.ndarray | None = None
+        further: list[tuple[Any, np.ndarray]] = []
         if folds is not None:
             (y_prob, label), *further = columns_of_folds(y_prob, folds)
         labels = labels if pos_label is None else labels_or_positive(labels, pos_label)
@@ -269,7 +271,7 @@ class Data:
         self.cluster: np.ndarray | None = None
         self.fold = None if label is None else self._numbered(label)
         self.further = tuple(Data(y_true, prob, folds=label, labels=labels) for prob, label in further)
-        if len({int(each.fold.max()) for each in self.repeats if each.fold is not None}) > 1:
+        if further and len({int(each.fold.max()) for each in self.repeats if each.fold is not None}) > 1:
             raise ValueError("expected the same number of folds in each repeat, found different ones")
         if cluster is not None:
             self.take_clusters(as_clusters(cluster, self.n), cluster)

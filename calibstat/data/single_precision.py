@@ -18,6 +18,9 @@ def is_single(value: np.ndarray) -> bool:
     """
     if value.dtype == np.float32:
         return True
+    first = value.item(0) if value.size else 0.0
+    if 0 < first < 1 and float(np.float32(first)) != first:
+        return False
     with np.errstate(over="ignore", invalid="ignore"):  # of what is no probability, which is named elsewhere
         return all(bool(np.all(part.astype(np.float32) == part)) for part in (value.ravel()[:FIRST], value))
 

@@ -146,12 +146,21 @@ def not_a_number(array: np.ndarray, name: str) -> ValueError:
 
 def as_rows(y_true: object, y_prob: object, labels: OutcomeNames = None) -> tuple[np.ndarray, np.ndarray]:
     """Convert to outcomes (float64 or int64) and predictions of equal length, whose values are not yet checked."""
+    if labels is None and type(y_true) is np.ndarray is type(y_prob) and _are_ready(y_true, y_prob):
+        return y_true, y_prob
     try:
         return _as_rows(y_true, y_prob, labels)
     except ValueError:
         if look_swapped(y_true, y_prob):
             raise swapped() from None
         raise
+
+
+def _are_ready(y: np.ndarray, p: np.ndarray) -> bool:
+    """Whether nothing is to be done to these arrays, as in most calls, of which many are of few rows."""
+    are_rows = y.ndim == 1 == p.ndim and y.size == p.size > 0
+    are_numbers = p.dtype == np.float64 and (y.dtype == np.float64 or y.dtype == np.int64)
+    return are_rows and are_numbers and p.flags.carray and y.flags.carray
 
 
 def _as_rows(y_true: object, y_prob: object, labels: OutcomeNames) -> tuple[np.ndarray, np.ndarray]:

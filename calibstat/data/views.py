@@ -138,7 +138,7 @@ class View(ABC):
 
     def null_given_weights(self, null: Null) -> Null:
         """Return a null hypothesis as one given the weights, if rows have weights."""
-        return replace(null, weights=self.effective_n is not None)
+        return null if self.effective_n is None else replace(null, weights=True)
 
     def annotations(self) -> dict[str, Any]:
         """Return the fields that every result on these data has: its `note` and `effective_n`."""

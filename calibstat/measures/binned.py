@@ -199,7 +199,7 @@ class ECE(ChosenBins):
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         power = _power(self.norm)
         if power == 1:
-            return np.abs(residual).sum(axis=-1)
+            return np.add.reduce(np.abs(residual), axis=-1)
         share, gap = _gaps(count, residual)
         if np.isinf(power):
             return gap.max(axis=-1)

@@ -43,6 +43,8 @@ def number_of_bins(n_bins: object, n: float) -> int:
 
     "cube_root" is the smallest B with B**3 >= n, and "100 rows" the largest B with 100 B <= n, but at least 1.
     """
+    if type(n_bins) is int and 1 <= n_bins <= MOST_BINS:
+        return n_bins
     if isinstance(n_bins, str) and n_bins == "cube_root":
         bins = round(n ** (1 / 3))
         return bins + (bins**3 < n)

@@ -35,6 +35,8 @@ def pmfs_of_positives(low: int, high: int, cell: np.ndarray, value: np.ndarray, 
     cost = np.zeros(high - low)
     cost[: cell.max(initial=-1) + 1] = _costs(cell, value, count)
     parts = [_pmfs(a, b, cell, value, count) for a, b in short_calls(high - low, cost)]
+    if len(parts) == 1:
+        return parts[0]
     least, start, pmfs = zip(*parts, strict=True)
     begin = np.cumsum([0, *map(np.size, pmfs)])
     starts = [here[:-1] + b for here, b in zip(start, begin, strict=False)]

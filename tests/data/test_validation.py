@@ -269,3 +269,37 @@ HUGE = 10**400  # a whole number that no double holds
 def test_whole_numbers_of_hundreds_of_digits(ask):
     with pytest.raises(ValueError, match=r"^expected numbers in .*, found 1000.* at row 1$"):
         ask()
+
+
+@pytest.mark.parametrize("outcome", [np.float64, np.int64, np.int32, bool, np.float32, ">f8"])
+@pytest.mark.parametrize("change", ["none", "read-only", "strided", "two-dimensional", "unaligned"])
+def test_arrays_that_need_nothing_are_taken_as_they_are(outcome, change):
+    """And others become such arrays, with the same numbers; only plain ones are handed on without a look."""
+    wide = np.zeros(5 * 8 + 1, np.uint8)
+    p = wide[1:].view(np.float64) if change == "unaligned" else np.empty(5)
+    p[:] = [0.1, 0.2, 0.3, 0.4, 0.5]
+    y = np.array([0, 1, 1, 0, 1]).astype(outcome)
+    if change == "strided":
+        p, y = np.repeat(p, 2)[::2], np.repeat(y, 2)[::2]
+    if change == "two-dimensional":
+        p, y = p[:, None], y[:, None]
+    if change == "read-only":
+        p.flags.writeable = y.flags.writeable = False
+    found = as_rows(y, p)
+    for got, expected in zip(found, ([0, 1, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5]), strict=True):
+        assert got.tolist() == expected
+        assert got.flags.c_contiguous
+        assert got.flags.writeable
+        assert got.dtype in (np.float64, np.int64)
+    taken = change == "none" and np.dtype(outcome) in (np.dtype(np.float64), np.dtype(np.int64))
+    assert (found[0] is y and found[1] is p) >= taken
+
+
+@pytest.mark.parametrize(("y", "p"), [([0, 1], [0.5]), ([], []), ([2, 1], [0.5, 0.5]), ([0, 1], [0.5, np.nan])])
+def test_plain_arrays_that_are_wrong_are_refused_as_lists_are(y, p):
+    messages = []
+    for kind in (list, lambda rows: np.array(rows, float)):
+        with pytest.raises(ValueError, match="expected") as error:
+            cs.estimate(kind(y), kind(p))
+        messages.append(str(error.value).replace(".0", ""))
+    assert messages[0] == messages[1]

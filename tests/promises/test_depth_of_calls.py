@@ -16,20 +16,22 @@ from calibstat.measures.kinds.binary_kinds import Statistic
 
 ROWS = cs.generators.temperature(3).sample(500, rng=1)
 OTHER_ROWS = cs.generators.temperature(3).sample(500, rng=2)
-CALLS = {  # what is called, the deepest that it may go and the most files that it may enter
-    "interval": (lambda y, p: cs.confidence_interval(y, p, measure="ks", n_resamples=99, rng=1), 15, 38),
-    "test": (lambda y, p: cs.calibration_test(y, p, measure="ece", n_resamples=99, rng=1), 11, 36),
+CALLS = {  # what is called, the deepest that it may go, and the most files and functions that it may enter
+    "estimate": (lambda y, p: cs.estimate(y, p), 8, 13, 31),
+    "interval": (lambda y, p: cs.confidence_interval(y, p, measure="ks", n_resamples=99, rng=1), 15, 37, 195),
+    "test": (lambda y, p: cs.calibration_test(y, p, measure="ece", n_resamples=99, rng=1), 11, 36, 145),
 }
 MEMBERS = {Problem: 42, Statistic: 44}  # attributes, class variables and methods that a subclass may touch
 CHECKS = 2  # of the rows of one model by a report: of their form and of their values
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_calls_are_no_deeper_and_enter_no_more_files(name):
-    call, deepest, files = CALLS[name]
+def test_calls_are_no_deeper_and_enter_no_more_files_and_functions(name):
+    call, deepest, files, functions = CALLS[name]
     found = profiled(call, *ROWS, warm_up=OTHER_ROWS)
     assert found.deepest <= deepest
     assert len(found.files) <= files
+    assert len(found.calls) <= functions
 
 
 def test_the_interval_takes_the_whole_way():

@@ -113,13 +113,13 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: Mapping[str
 
     @wraps(ask)
     def asked(y_true: Any, y_prob: Any = None, *places: Any, **arguments: Any) -> Any:
-        if RETIRED.keys() & arguments.keys():
+        if arguments and RETIRED.keys() & arguments.keys():
             refuse_retired(ask.__name__, arguments, names)
         if len(places) > by_place:
             raise _too_many_places(asked, by_place + 2, (y_true, y_prob, *places))
         if y_prob is None and arguments:
             _refuse_other_names(ask.__name__, arguments, names)
-        about = {word: arguments.pop(word) for word in ROW_WORDS.intersection(arguments)}
+        about = {word: arguments.pop(word) for word in ROW_WORDS.intersection(arguments)} if arguments else {}
         rows = rows_of(cast(Asked, asked), y_true, y_prob, arguments.get("lens"), about)
         if unknown := [name for name in arguments if name not in names and not takes_options]:
             raise unknown_argument(ask.__name__, unknown[0], known)

@@ -67,7 +67,7 @@ class BinaryProblem(Problem):
         return self.measure.bracket(self.n)
 
     def estimate(self) -> float:
-        if self.view.rows is None or self.view.is_weighted:
+        if self.view.rows is None or self.view.weight is not None:
             return self.measure.estimate(self.view.sample)
         return self.measure.estimate_rows(*self.view.rows)
 

@@ -63,7 +63,8 @@ def problem_of(data: Data, measure: Measure) -> Problem:
         form.check_probabilities(view.predictions.prob)
         return MulticlassProblem(form, view)
 
-    return replace(view.choose(of_event, of_vectors, of_classes), unseen=data.unseen)
+    problem = view.choose(of_event, of_vectors, of_classes)
+    return problem if problem.unseen == data.unseen else replace(problem, unseen=data.unseen)
 
 
 class NullModel(ABC):
