@@ -94,14 +94,14 @@ def check(
 
 def _next_step(of_measures: Sequence[Finding]) -> str:
     """Say what to do, by the size of the error where a test has it; else how to find it."""
-    from calibstat.inference.size_of_error import LOW, points
+    from calibstat.inference.size_of_error import LOW, next_step, points
 
     sized = [(each.test, each.test.size) for each in of_measures if each.test.size is not None]
     if not sized:
         return HOW_LARGE
     test, size = sized[0]
     if size.is_small:
-        return WATCH_THEM
+        return WATCH_THEM if test.pvalue > LOW else next_step(test.pvalue, size)
     return ON_OTHER_ROWS if test.pvalue <= LOW else MORE_ROWS.format(points(size.high, math.ceil))
 
 

@@ -16,6 +16,7 @@ from calibstat.result import Result
 SMALL = 0.02  # of the high end of ECE
 SMALL_SHARE = 0.2  # of the mean outcome, or of 1 minus it
 FEW_ROWS = 1000  # below which ECE says little, and sums up to a prediction are said too
+WHAT_NOW = 'See the page "p is small and the error is tiny: what now?".'
 LOW = 0.05  # p-values that count as evidence
 STRONG = 0.01
 
@@ -133,11 +134,12 @@ STRENGTHS = (
 
 
 def next_step(pvalue: float, size: SizeOfError, collected: str = "rows") -> str:
-    """Return what to do, in one sentence; `collected` is what more of would say more."""
+    """Return what to do, in a sentence, and where it is explained; `collected` is what more of would say more."""
     high = points(size.high, math.ceil)
     if size.is_small:
         if pvalue <= LOW:
-            return f"Use the predictions if an error of {high} points does not matter: it is shown not to be larger."
+            known = f"Use the predictions if an error of {high} points does not matter: it is shown not to be larger."
+            return f"{known} {WHAT_NOW}"
         return "Use the predictions, and watch them with calibstat.Monitor."
     if pvalue <= LOW or size.low > 0:
         return (

@@ -34,7 +34,12 @@ def test_four_pictures_are_in_two_rows_without_empty_frames(tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("pvalue", "high", "step"),
     [
-        (0.001, 0.012, WATCH_THEM),
+        (
+            0.001,
+            0.012,
+            "Use the predictions if an error of 1.2 points does not matter: it is shown not to be larger. "
+            'See the page "p is small and the error is tiny: what now?".',
+        ),
         (0.5, 0.012, WATCH_THEM),
         (0.001, 0.1, ON_OTHER_ROWS),
         (
