@@ -225,7 +225,7 @@ def _limit(sample: Sample, cell: np.ndarray, diagnostics: Diagnostics, draws: Dr
     """Return the 95 % point of the larger root of the first two components in the resamples of the test."""
 
     def larger(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
-        return np.abs(diagnostics.roots(np.atleast_2d(residual))[:, :2]).max(axis=1)
+        return np.abs(diagnostics.roots(np.atleast_2d(residual), first=2)).max(axis=1)
 
     drawn = draw(in_cells(sample, cell), Labels(), larger, draws, Stream.LABELS)
     return float(quantiles(drawn.ravel(), [1 - CLAIM_LEVEL])[0])

@@ -228,7 +228,7 @@ COMMANDS = {  # arguments, exit code, and a part of what is printed
     "power": (
         ["rows.csv", "--prob", "p", "--alternative", "shift=1", "--test", "ks", "--n-datasets", "20"],
         0,
-        "Power",
+        "The power against",
     ),
     "recalibrate": ([*ROWS, "--map", "PlattScaling", "--out", "q.csv"], 0, "q.csv"),
     "report": ([*ROWS, "--out", "r.html", "--fail-if", "test.pvalue < 2"], 1, "test.pvalue"),

@@ -200,10 +200,11 @@ class Diagnostics:
         """Return the residuals themselves, of cells with predictions strictly between 0 and 1, from residuals / n."""
         return self._inside(self.positives(residual))[1]
 
-    def roots(self, residual: np.ndarray) -> np.ndarray:
-        """Return the roots of the components, shape (B, D), of residuals / n in cells, shape (B, m)."""
+    def roots(self, residual: np.ndarray, first: int | None = None) -> np.ndarray:
+        """Return the roots of all components or the first ones, shape (B, D), of residuals / n in cells, (B, m)."""
         assert self.components is not None
-        return self.components.roots_of(self.sums(residual))
+        components = self.components if first is None else self.components.leading(first)
+        return components.roots_of(self.sums(residual))
 
     def deviations(self, positives: np.ndarray) -> Deviations:
         """Return what the parts say of positives in cells, shape (B, m)."""

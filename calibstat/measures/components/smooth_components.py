@@ -48,6 +48,10 @@ class Components:
         score, root = roots(basis, value, count)
         return cls(basis, score, root)
 
+    def leading(self, number: int) -> Components:
+        """Return the first so many components, whose roots are those that they have among all."""
+        return Components(np.ascontiguousarray(self.basis[:, :number]), self.score[:number], self.root[:number])
+
     def roots_of(self, residual: np.ndarray) -> np.ndarray:
         """Return the root of each component, shape (B, D), of sums of residuals in cells, shape (B, m)."""
         return interpolated(products(residual, self.basis), self.score, self.root)

@@ -74,3 +74,13 @@ def test_a_long_sum_of_information_is_the_one_at_once_to_the_last_bit(size, monk
 
 def test_certain_predictions_have_no_cells_to_describe():
     assert cs.detail([0, 1, 1], [0, 1, 1.0], measure="omnibus").fields == {}
+
+
+@pytest.mark.parametrize("rows", [2, 3, 64, 99])
+def test_the_first_roots_alone_are_those_among_all_to_the_last_bit(rows):
+    value = np.sort(np.random.default_rng(1).random(120))
+    diagnostics = Diagnostics.of(np.ones(120), value / 120)
+    residual = ((np.random.default_rng(2).random((rows, 120)) < value) - value) / 120
+    every = diagnostics.roots(residual)
+    assert every.shape[1] > 2
+    assert np.array_equal(diagnostics.roots(residual, first=2), every[:, :2])
