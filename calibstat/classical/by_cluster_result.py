@@ -15,7 +15,7 @@ from calibstat.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_NAMED = 20
+MOST_PRINTED = 20
 LETTERS = 24  # of a name in the printed table
 OF_EACH = ("ratio", "difference", "in_the_large", "slope")
 HEADS = ("O/E", "O - E per row", "in the large", "slope")
@@ -102,7 +102,7 @@ class ByCluster(Result):
     @property
     def table(self) -> str:
         """The first clusters, a line each, and how many there are more."""
-        shown = range(min(len(self.names), MOST_NAMED))
+        shown = range(min(len(self.names), MOST_PRINTED))
         lines: list[tuple[str, ...]] = [("cluster", "rows", "O", "E", *HEADS)]
         for c in shown:
             numbers = (_with_ends(getattr(self, each)[c], getattr(self, f"{each}_interval")[c]) for each in OF_EACH)
@@ -115,7 +115,7 @@ class ByCluster(Result):
 
     def __str__(self) -> str:
         level = f"{settled(100 * self.confidence_level):.4g} %"
-        dashes = [f"A dash: {why}." for why in sorted(set(self.missing[:MOST_NAMED]) - {""})]
+        dashes = [f"A dash: {why}." for why in sorted(set(self.missing[:MOST_PRINTED]) - {""})]
         return "\n".join(
             [
                 self.answer,

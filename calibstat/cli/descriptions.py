@@ -278,7 +278,7 @@ def _by_cluster(found: ByCluster | None, model: str) -> list[str | Table]:
     """Return the means over clusters and over rows, and a table of the first clusters; nothing without clusters."""
     if found is None:
         return []
-    from calibstat.classical.by_cluster_result import MOST_NAMED, short_name
+    from calibstat.classical.by_cluster_result import MOST_PRINTED, short_name
 
     def of_cluster(number: float, ends: np.ndarray) -> tuple[str, Text]:
         """Write a number and its interval, or nothing."""
@@ -286,11 +286,11 @@ def _by_cluster(found: ByCluster | None, model: str) -> list[str | Table]:
         return ("", Text()) if np.isnan(number) else (f"{settled(number):.2f}", Text(f"{low} to {high}", "dim"))
 
     grid = table("Cluster", ">Rows", ">Events", ">Expected", ">O/E", ">Interval", ">Slope", ">Interval")
-    for c, name in enumerate(found.names[:MOST_NAMED]):
+    for c, name in enumerate(found.names[:MOST_PRINTED]):
         sums = f"{found.n[c]:,}", f"{found.events[c]:,}", f"{settled(found.expected[c]):.1f}"
         ratio = of_cluster(found.ratio[c], found.ratio_interval[c])
         grid.add_row(short_name(name), *sums, *ratio, *of_cluster(found.slope[c], found.slope_interval[c]))
-    more = len(found.names) - MOST_NAMED
+    more = len(found.names) - MOST_PRINTED
     others = [f"and {more:,} more clusters: --format json has all."] * (more > 0)
     return [f"{f'{model}: ' * bool(model)}{found.answer}", grid, *others]
 

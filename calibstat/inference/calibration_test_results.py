@@ -152,7 +152,7 @@ class CalibrationTestResult(NotedResult):
 
     @property
     def next_step(self) -> str:
-        """The advice what to do, in one sentence; nothing of a calibration map, whose error has no size."""
+        """The advice what to do; nothing of a calibration map, whose error has no size."""
         if self.size is not None:
             return next_step(self.pvalue, self.size, self.rows.collected)
         if self.calibration_map:

@@ -64,7 +64,7 @@ def calibration_test(
         Stop drawing after so many resamples at least as extreme as the data; 20 is usual. For independent rows.
     margin : float, optional
         The largest error (ECE) that the verdict calls small. Default: 0.02, and at most a fifth of the smaller of the
-        mean outcome and 1 minus it. It does not change the p-value. With the default measure.
+        mean outcome and 1 minus it. It does not change the p-value. Only with the default measure.
     rng : None, int, SeedSequence or Generator
         The same int gives the same numbers for any number of threads.
     n_jobs : int

@@ -42,7 +42,8 @@ class SizeOfError(Result):
         The high end of `ks`, the largest difference of sums of outcomes and predictions up to any prediction: of fewer
         than 1000 rows if ECE may be 0 and is not shown to be small. Else None.
     brier : float or None
-        The Brier score of these rows, to choose between models; of several classes that of all.
+        The Brier score of these rows, where lower is better. For several classes it is the multiclass Brier
+        score, unless the lens shows a single event. Use it to choose between models.
     """
 
     estimate: float
@@ -56,11 +57,13 @@ class SizeOfError(Result):
     brier: float | None = None
 
     @classmethod
-    def of(cls, interval: ConfidenceInterval, rate: float, margin: float | None = None) -> SizeOfError:
+    def of(
+        cls, interval: ConfidenceInterval, rate: float, margin: float | None = None, brier: float | None = None
+    ) -> SizeOfError:
         """Return the size that an interval of ECE states."""
         ends = interval.estimate, interval.low, interval.high
         level, floor = interval.confidence_level, interval.if_calibrated
-        return cls(*ends, confidence_level=level, rate=rate, margin=margin, if_calibrated=floor)
+        return cls(*ends, confidence_level=level, rate=rate, margin=margin, if_calibrated=floor, brier=brier)
 
     @property
     def largest_small(self) -> float:

@@ -14,7 +14,7 @@ from calibstat.plots.style import POINT, Color, colors, legend, new_axes, pale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INCHES = 6.5
+INCHES = 6.5  # of the width
 MOST_NAMED = 40  # clusters that have a line of text each; of more the picture has thin lines, ordered by O/E
 ROW, TALL = 0.24, 4.5  # inches of a named cluster, and of all that have no names
 MARGIN = 0.02  # of the axis, left of 0

@@ -144,7 +144,7 @@ class Independent(Design):
         brier = scored.in_order("calibration_test").statistic()
         design = type(self)(self._counted(shown))
         try:
-            size = replace(SizeOfError.of(design.interval_by(ECE(), draws), mean_outcome(shown), margin), brier=brier)
+            size = SizeOfError.of(design.interval_by(ECE(), draws), mean_outcome(shown), margin, brier)
             if self.data.n < FEW_ROWS and size.says_little:
                 size = replace(size, running=design.interval_by(KS(), draws).high)
         except NoInterval:
