@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 
 LARGEST_EXPONENT = 690.0  # exp of more overflows with the numbers that it is multiplied by
 LANES = 64  # sets of signs that are added up together: one bit of a word for each
@@ -30,6 +30,7 @@ def laplace_squares(decay: np.ndarray, residual: np.ndarray) -> np.ndarray:
     return square
 
 
+@first_calls(5e-7)
 @jit
 def _add_squares(decay: np.ndarray, residual: np.ndarray, square: np.ndarray) -> None:
     """Fill in the square of each row of residuals.
@@ -74,6 +75,7 @@ def laplace_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) 
     return smoothed
 
 
+@first_calls(1e-6)
 @jit
 def _add_neighbours(value: np.ndarray, residual: np.ndarray, bandwidth: float, out: np.ndarray) -> None:
     """Add to each sum the terms of all other predictions: one pass upwards, one downwards."""
@@ -157,6 +159,7 @@ def sum_over_pairs(part: np.ndarray, one: np.ndarray, other: np.ndarray, bandwid
     return _pairs(part, one, other, rank, bandwidth)
 
 
+@first_calls(5e-6)
 @jit
 def _pairs(part: np.ndarray, one: np.ndarray, other: np.ndarray, rank: np.ndarray, bandwidth: float) -> float:
     """Return the sum of all pairs, each row with those before it.

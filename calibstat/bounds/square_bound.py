@@ -17,7 +17,7 @@ import numpy as np
 from calibstat.bounds.laplace import laplace_smoothed, laplace_smoothed_within, laplace_square, sum_over_pairs
 from calibstat.bounds.skewness import Sums, cancelled, share_skewed_up, unsure
 from calibstat.bounds.tail_bound import TailBound
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 from calibstat.data.clusters import OBSERVED, ROWS_ALONE, WHOLE
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
@@ -186,6 +186,7 @@ class Side:
         return (up, down) if self.sign > 0 else (down, up)
 
 
+@first_calls(1e-6)
 @jit
 def _largest_products(value: np.ndarray, f: np.ndarray, order: np.ndarray) -> tuple[float, float]:
     """Return the largest r f and -r f of `Side.unseen`, gap by gap between neighbouring predictions, 0 and 1."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 
 NODES = 12
 CELLS_PER_UNIT = 4
@@ -83,6 +83,7 @@ def condensed(logit: np.ndarray, count: np.ndarray, positives: np.ndarray, finer
     return LogitPoints(logit, count, positives, start.size, cells)
 
 
+@first_calls(lambda logit, count, positives, start, stop, moments: 2e-6 * logit.size * moments.shape[2])
 @jit
 def _add_moments(
     logit: np.ndarray,

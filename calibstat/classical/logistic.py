@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 
 from calibstat.classical.condensed_logits import condensed
-from calibstat.compiled import jit, without_numba
+from calibstat.compiled import first_calls, jit, without_numba
 from calibstat.data.clipping import advice
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
@@ -298,6 +298,7 @@ def _likelihood_in_arrays(
     return float((positives * eta - count * (np.maximum(eta, 0.0) + np.log1p(e))).sum())
 
 
+@first_calls(lambda *arguments: 3e-6 * arguments[0].size * (1.0 + arguments[4].size * arguments[4].size))
 @without_numba(_likelihood_in_arrays)
 @jit
 def log_likelihood(
@@ -322,7 +323,7 @@ def log_likelihood(
         p = 1.0 / (1.0 + e) if eta > 0.0 else e / (1.0 + e)
         total += positives[j] * eta - count[j] * (max(eta, 0.0) + math.log1p(e))
         residual = positives[j] - count[j] * p
-        weight = count[j] * e / (1.0 + e) ** 2
+        weight = count[j] * e / ((1.0 + e) * (1.0 + e))
         for a in range(k):
             gradient[a] += residual * basis[j, a]
             for b in range(a + 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 
 
 def cell_sums(
@@ -17,6 +17,7 @@ def cell_sums(
     return count_b, (positives_b - value_b) / n, value_b / n
 
 
+@first_calls()
 @jit
 def _add_up(cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, sums: np.ndarray) -> float:
     """Add up rows, positives and predictions in each cell, and return the number of rows."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 from calibstat.data.checks import described, need_text, quoted
 from calibstat.data.estimators import Classifier, predict
 from calibstat.data.labels import OutcomeNames, Positive, check_row_names, labels_or_positive, with_labels
@@ -275,6 +275,7 @@ def _most_likely(prob: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray
     return top, largest
 
 
+@first_calls(2e-6)
 @jit
 def _check_vectors(
     prob: np.ndarray, bits: np.ndarray, one: np.integer[Any], slack: float, largest: np.ndarray, top: np.ndarray

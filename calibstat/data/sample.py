@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 from calibstat.data.checks import described
 from calibstat.data.labels import OutcomeNames, check_row_names, labels_or_positive
 from calibstat.data.validation import as_rows, as_vector, check_all, check_rows
@@ -497,6 +497,7 @@ def _in_units(count: np.ndarray, unit: float) -> np.ndarray:
     return multiple
 
 
+@first_calls(1e-6)
 @jit
 def _collapse(key: np.ndarray, bits: np.ndarray, count: np.ndarray, positives: np.ndarray) -> int:
     """Summarise sorted keys, write the bits of the distinct predictions, and return how many there are.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 from calibstat.data.checks import described, is_real, quoted, refuse_lazy, short
 from calibstat.data.labels import OutcomeNames, advice_of_outcomes, check_row_names, with_labels
 from calibstat.data.numbered_labels import beside_text, is_missing, refuse_masked
@@ -192,6 +192,11 @@ def check_rows(y: np.ndarray, p: np.ndarray) -> None:
         raise row_error(y, p)
 
 
+def good_in_arrays(y: np.ndarray, p: np.ndarray) -> bool:
+    return bool(((p >= 0.0) & (p <= 1.0) & ((y == 0) | (y == 1))).all())
+
+
+@first_calls(2e-9, good_in_arrays)
 @jit
 def _are_good(y: np.ndarray, p: np.ndarray) -> bool:
     """Whether all outcomes are 0 or 1 and all predictions probabilities, in one pass."""

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.compiled import jit, without_numba
+from calibstat.compiled import first_calls, jit
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.predictions import Predictions
 from calibstat.data.single_precision import edges_for, is_single
+from calibstat.data.validation import good_in_arrays
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS
 
 BLOCK = 1024  # rows whose bins are computed together; they stay in the first-level cache
@@ -58,6 +59,7 @@ def number_of_bins(n_bins: object, n: float) -> int:
     return int(n_bins)
 
 
+@first_calls()
 @jit
 def bin_of(v: float, bins: int, single: Single = None) -> float:
     """Return b such that (b / B, (b + 1) / B] holds v, with the first bin closed at 0: the only definition of a bin.
@@ -88,7 +90,7 @@ def _numbers_in_arrays(value: np.ndarray, bins: int, number: np.ndarray, single:
     number[:] = np.clip(np.where(value > end, edge, edge - 1.0), 0.0, bins - 1.0)
 
 
-@without_numba(_numbers_in_arrays)
+@first_calls(1e-8, _numbers_in_arrays)
 @jit
 def _number(value: np.ndarray, bins: int, number: np.ndarray, single: Single = None) -> None:
     """Fill in the bins."""
@@ -257,6 +259,31 @@ def uniform_row_sums(y: np.ndarray, p: np.ndarray, *, n_bins: int | str | None =
     return None if bad else (sums[0], sums[1], sums[2])
 
 
+def _row_sums_in_arrays(
+    y: np.ndarray,
+    p: np.ndarray,
+    bins: int,
+    sums: np.ndarray,
+    cell: np.ndarray,
+    rows: np.ndarray,
+    value: np.ndarray,
+    single: Single = None,
+) -> bool:
+    for start in range(0, p.size, BLOCK):
+        here = slice(start, start + BLOCK)
+        number = np.empty(p[here].size, np.int64)
+        _numbers_in_arrays(p[here], bins, number, single)
+        cell[: number.size] = 2 * number + (y[here] == 1)
+        rows += np.bincount(cell[: number.size], minlength=rows.size)
+        value[:] = np.bincount(cell[: number.size], p[here], value.size)
+        sums[2] += value[::2] + value[1::2]
+    sums[0] = rows[::2] + rows[1::2]
+    sums[1] = (rows[1::2] - sums[2]) / p.size
+    sums[2] /= p.size
+    return not good_in_arrays(y, p)
+
+
+@first_calls(lambda y, p, bins, *_: 5e-8 * p.size + 1e-6 * bins, _row_sums_in_arrays)
 @jit
 def _row_sums(
     y: np.ndarray,
@@ -310,6 +337,7 @@ def uniform_sorted_sums(
     return sums[0], (sums[1] - sums[2]) / n, sums[2] / n
 
 
+@first_calls()
 @jit
 def _sorted_sums(
     value: np.ndarray, count: np.ndarray, positives: np.ndarray, bins: int, sums: np.ndarray, single: Single = None

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 from calibstat.data.clipping import check_clip, clipped
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.binary_kinds import OfResiduals, Statistic
@@ -21,6 +21,7 @@ GNEITING = "Gneiting, Raftery 2007, Strictly Proper Scoring Rules, Prediction, a
 GNEITING += ", doi:10.1198/016214506000001437"
 
 
+@first_calls()
 @jit
 def _squared_error(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     """Return the mean of (y - v)**2."""
@@ -28,7 +29,7 @@ def _squared_error(value: np.ndarray, count: np.ndarray, positives: np.ndarray) 
     n = 0.0
     for j in range(value.size):
         v = value[j]
-        total += positives[j] * (1.0 - v) ** 2 + (count[j] - positives[j]) * v**2
+        total += positives[j] * ((1.0 - v) * (1.0 - v)) + (count[j] - positives[j]) * (v * v)
         n += count[j]
     return total / n
 

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from calibstat.compiled import jit, without_numba
+from calibstat.compiled import first_calls, jit
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 from calibstat.resampling.binary_labels import cost_of_labels, labels_in_one_pass, threshold
@@ -19,7 +19,19 @@ from calibstat.resampling.one_pass import SumsInCells
 from calibstat.resampling.poisson_binomial import pmf_cost, pmfs_of_positives
 from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
 from calibstat.resampling.sources import CellSums, InOnePass, WeightedCellSums
-from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, first_states, mix, parted, word, words
+from calibstat.resampling.streams import (
+    GOLDEN,
+    LOW_HALF,
+    binomial,
+    binomials,
+    first_states,
+    mix,
+    mixed,
+    parted,
+    uniform,
+    word,
+    words,
+)
 from calibstat.resampling.threads import chunks, in_threads, small_chunks
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
@@ -188,6 +200,26 @@ def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stream:
 # --- kernels: labels -------------------------------------------------------------------------------------------------
 
 
+def _cells_in_arrays(
+    start: np.ndarray,
+    low: int,
+    least_b: np.ndarray,
+    start_b: np.ndarray,
+    pmfs: np.ndarray,
+    cdfs: np.ndarray,
+    guide: np.ndarray,
+    n: float,
+    value_b: np.ndarray,
+    residual_b: np.ndarray,
+) -> None:
+    for i, b in enumerate(range(low, low + least_b.size)):
+        cdf = np.cumsum(pmfs[start_b[i] : start_b[i + 1]], out=cdfs[start_b[i] : start_b[i + 1]])
+        k = np.searchsorted(cdf, uniform(words(start, b, 1)[0]) * cdf[-1])
+        residual_b[b] = (least_b[i] + k) / n - value_b[b]
+        guide[:] = np.searchsorted(cdf, np.arange(guide.size) / guide.size * cdf[-1])
+
+
+@first_calls(lambda start, low, least_b, *_: least_b.size * (3e-5 + 7e-8 * start.size), _cells_in_arrays)
 @jit
 def _cells_from_distributions(
     start: np.ndarray,
@@ -230,6 +262,41 @@ def _cells_from_distributions(
 # --- kernels: rows ---------------------------------------------------------------------------------------------------
 
 
+def _rows_in_arrays(
+    state: np.ndarray,
+    first: int,
+    total: np.ndarray,
+    row: np.ndarray,
+    redraw: bool,
+    count_b: np.ndarray,
+    positives_b: np.ndarray,
+    value_b: np.ndarray,
+) -> None:
+    here = slice(first, first + state.size)
+    left, begin = np.full(state.size, float(row.size)), 0
+    for b, rows in enumerate(total.astype(np.int64).tolist()):
+        whole = begin + rows == row.size
+        draws = left.copy() if whole else binomials(state, left, rows / (row.size - begin))
+        left -= draws
+        count_b[here, b] = draws
+        positives_b[here, b] = value_b[here, b] = 0.0
+        for done in range(0, int(draws.max(initial=0.0)), LARGE_BLOCK):
+            block = np.clip(draws.astype(np.int64) - done, 0, LARGE_BLOCK)
+            end = np.cumsum(block)
+            steps = (np.arange(1, end[-1] + 1) - np.repeat(end - block, block)).astype(np.uint64)
+            place, rest = parted(mixed(np.repeat(state, block) + steps * GOLDEN), rows)
+            code = row[begin + place]
+            one, value = code >> OUTCOME_BIT, code & VALUE_BITS
+            if redraw:
+                one, value = (rest >> np.uint64(1) < code).astype(np.uint64), code >> np.uint64(13)
+            for each, scale, sums in ((one, 1.0, positives_b), (value, 2.0**-50, value_b)):
+                upto = np.append(np.uint64(0), np.cumsum(each))  # differences are right though it wraps around
+                sums[here, b] += (upto[end] - upto[end - block]) * scale
+            state += block.astype(np.uint64) * GOLDEN
+        begin += rows
+
+
+@first_calls(lambda state, first, total, row, *_: 7e-8 * state.size * (row.size + 20.0 * total.size), _rows_in_arrays)
 @jit
 def _rows_in_cells(
     state: np.ndarray,
@@ -273,12 +340,6 @@ def _rows_in_cells(
 # matter. They are two functions because such a loop becomes vector code only without branches.
 
 
-def _rows_and_labels_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
-    place, rest = parted(words(z, 0, draws), row.size)
-    return int((rest >> np.uint64(1) < row[place]).sum()), int((row[place] >> np.uint64(13)).sum())
-
-
-@without_numba(_rows_and_labels_in_arrays)
 @jit
 def _sum_rows_and_labels(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
     """Draw rows and an outcome for each; `row` holds thresholds. Return the positives and the sum of predictions."""
@@ -297,12 +358,6 @@ def _sum_rows_and_labels(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.
     return ones, value
 
 
-def _rows_in_arrays(z: np.uint64, draws: int, row: np.ndarray) -> tuple[int, int]:
-    code = row[parted(words(z, 0, draws), row.size)[0]]
-    return int((code >> OUTCOME_BIT).sum()), int((code & VALUE_BITS).sum())
-
-
-@without_numba(_rows_in_arrays)
 @jit
 def _sum_rows(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
     """Draw rows; `row` holds predictions and, above them, outcomes. Return the positives and the sum of predictions."""

@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from calibstat.compiled import jit, without_numba
+from calibstat.compiled import first_calls, jit, without_numba
 from calibstat.data.sample import Sample
 from calibstat.resampling.binomial_tables import binomial_tables, widths
 from calibstat.resampling.one_pass import OnePass
@@ -158,7 +158,7 @@ def _labels_in_arrays(start: np.uint64, threshold: np.ndarray, positives: np.nda
     positives[:] = words(start, 0, threshold.size) >> np.uint64(1) < threshold
 
 
-@without_numba(_labels_in_arrays)
+@first_calls(2e-8, _labels_in_arrays)
 @jit
 def _labels_of_rows(start: np.uint64, threshold: np.ndarray, positives: np.ndarray) -> None:
     """Draw one outcome for each prediction: a plain loop that becomes vector code."""
@@ -180,7 +180,7 @@ def _rows_in_arrays(
     out[:] = np.where(hits, ((weight - base) / scale)[:, None], ((0.0 - base) / scale)[:, None])
 
 
-@without_numba(_rows_in_arrays)
+@first_calls(lambda *arguments: 3e-8 * arguments[-1].size, _rows_in_arrays)
 @jit
 def _fill_rows(
     limit: np.ndarray,
@@ -221,7 +221,7 @@ def _weighted_in_arrays(
         first += one.size
 
 
-@without_numba(_weighted_in_arrays)
+@first_calls(lambda *arguments: 5e-8 * arguments[5].size * arguments[-2].size, _weighted_in_arrays)
 @jit
 def _fill_weighted(
     limit: np.ndarray,

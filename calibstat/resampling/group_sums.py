@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from calibstat.compiled import jit, short_calls
+from calibstat.compiled import first_calls, jit, short_calls
 from calibstat.resampling.binary_labels import threshold
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import GroupSums, OfLabels
-from calibstat.resampling.streams import GOLDEN, first_state, mix
+from calibstat.resampling.streams import GOLDEN, first_state, first_states, mix, words
 from calibstat.resampling.threads import announced_pieces, chunks
 
 WORD_BITS = 64  # labels in a word
@@ -61,6 +61,12 @@ def _words(mask: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
+def _labels_in_arrays(key: np.uint64, stream: int, first: int, last: int, limit: np.ndarray) -> np.ndarray:
+    drawn = words(first_states(key, stream, first, last), 0, limit.size).T >> np.uint64(1) < limit
+    return np.packbits(np.ascontiguousarray(drawn), axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+@first_calls(lambda key, stream, first, last, limit: 4e-8 * (last - first) * limit.size, _labels_in_arrays)
 @jit
 def _labels(key: np.uint64, stream: int, first: int, last: int, limit: np.ndarray) -> np.ndarray:
     """Draw the labels of replicates first..last, each in words of 64; what adds up to a word becomes vector code."""
@@ -78,6 +84,13 @@ def _labels(key: np.uint64, stream: int, first: int, last: int, limit: np.ndarra
     return drawn
 
 
+def _counted_in_arrays(labels: np.ndarray, masks: np.ndarray, edge: np.ndarray) -> np.ndarray:
+    shared = np.bitwise_count(labels[:, None] & masks)
+    upto = np.append(np.zeros((*shared.shape[:2], 1), np.int64), np.cumsum(shared, axis=2, dtype=np.int64), axis=2)
+    return np.asarray(np.diff(upto[:, :, edge]))
+
+
+@first_calls(lambda labels, masks, edge: 2e-9 * len(masks) * labels.size, _counted_in_arrays)
 @jit
 def _counted(labels: np.ndarray, masks: np.ndarray, edge: np.ndarray) -> np.ndarray:
     """Count the bits that labels, shape (B, W), share with masks, shape (G, W), in strata of words: (B, G, S)."""

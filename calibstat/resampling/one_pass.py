@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.compiled import jit, without_numba
+from calibstat.compiled import first_calls, jit, without_numba
 
 
 class OnePass(ABC):
@@ -69,10 +69,11 @@ class SumsInCells(OnePass):
 
 
 def _weighted_in_arrays(total: np.ndarray, weight: np.ndarray, residual: np.ndarray) -> None:
-    total += np.einsum("j,jb->b", weight, residual)
+    for w, of_draws in zip(weight.tolist(), residual, strict=True):
+        total += w * of_draws
 
 
-@without_numba(_weighted_in_arrays)
+@first_calls(lambda total, weight, _: weight.size * (1e-6 + 1e-9 * total.size), _weighted_in_arrays)
 @jit
 def add_weighted(total: np.ndarray, weight: np.ndarray, residual: np.ndarray) -> None:
     """Add weight times residual to the total of each resample."""
@@ -83,11 +84,11 @@ def add_weighted(total: np.ndarray, weight: np.ndarray, residual: np.ndarray) ->
 
 
 def _cells_in_arrays(state: np.ndarray, cell: np.ndarray, residual: np.ndarray) -> None:
-    first = np.flatnonzero(np.diff(cell, prepend=-1))  # of each run of the same cell
-    np.add.at(state, cell[first], np.add.reduceat(residual, first, axis=0))
+    for c, of_draws in zip(cell.tolist(), residual, strict=True):
+        state[c] += of_draws
 
 
-@without_numba(_cells_in_arrays)
+@first_calls(lambda _, cell, residual: 1e-6 * cell.size + 1e-9 * residual.size, _cells_in_arrays)
 @jit
 def _add_in_cells(state: np.ndarray, cell: np.ndarray, residual: np.ndarray) -> None:
     """Add the residuals of each cell."""

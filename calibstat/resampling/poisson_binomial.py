@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from calibstat.compiled import jit, short_calls
+from calibstat.compiled import first_calls, jit, short_calls
 
 NO_MASS = 1e-24  # probability dropped at each end in each step; in total less than 2**-53 for 1e6 rows
 LARGE_SPREAD = 100.0  # standard deviations of the positives, from which a Fourier transform may be worth while
@@ -111,6 +111,7 @@ def _widths(n: np.ndarray, p: np.ndarray) -> np.ndarray:
     return 20 * np.sqrt(n * p * (1 - p)) + 1
 
 
+@first_calls(lambda cell, value, rows, *_: 5e-8 * rows.sum() * (20.0 + math.sqrt(rows.sum())))
 @jit
 def _add_rows(
     cell: np.ndarray,
@@ -153,6 +154,7 @@ def _add_rows(
             pmfs[start[b] + k - low] = now[k]
 
 
+@first_calls()
 @jit
 def _of_ties(cells: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> Pmfs:
     """Return the pmfs of the positives of all cells, of predictions with many rows each."""
@@ -184,6 +186,7 @@ def _of_ties(cells: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray)
     return least, start, pmfs[: start[cells]]
 
 
+@first_calls(lambda a, b: 3e-7 * a.size * b.size)
 @jit
 def convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the convolution of two pmfs; NumPy's takes seconds to compile."""
@@ -194,6 +197,7 @@ def convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return out
 
 
+@first_calls(lambda n, p: 1e-5 * (1.0 + math.sqrt(n)))
 @jit
 def _binomial_pmf(n: float, p: float) -> tuple[int, np.ndarray]:
     """Return the lowest value and the probabilities of Binomial(n, p), outwards from the mode."""

@@ -7,11 +7,12 @@ and any chunking.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 from calibstat.data.checks import short
 from calibstat.resampling.rng import Rng
 
@@ -30,25 +31,32 @@ def key_of(rng: Rng) -> np.uint64:
     raise ValueError(f"expected rng None, an int of at least 0, a SeedSequence or a Generator, found {short(rng)}")
 
 
+LOG_FACTORIALS = (
+    *(0.0, 0.0, 0.6931471805599453, 1.791759469228055, 3.1780538303479458, 4.787491742782046),
+    *(6.579251212010101, 8.525161361065415, 10.60460290274525, 12.801827480081469),
+)  # of 0 to 9: the logarithm of the gamma function is not the same in every library of C
+
 Words = TypeVar("Words", np.uint64, np.ndarray)
 
 
+@first_calls()
 @jit
 def word(start: np.uint64, i: int) -> np.uint64:
     """Return output i of the splitmix64 generator with state `start` (Steele, Lea, Flood 2014)."""
     return mix(start + (np.uint64(i) + np.uint64(1)) * GOLDEN)
 
 
-def _mixed(z: Words) -> Words:
+def mixed(z: Words) -> Words:
     """Return the output of a state. Loops over many words add GOLDEN to the state, which is cheaper than `word`."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
-mix = jit(_mixed)
+mix = first_calls()(jit(mixed))
 
 
+@first_calls()
 @jit
 def first_state(key: np.uint64, stream: int, replicate: int) -> np.uint64:
     """Return the initial state of a replicate."""
@@ -58,13 +66,13 @@ def first_state(key: np.uint64, stream: int, replicate: int) -> np.uint64:
 def first_states(key: np.uint64, stream: int, first: int, last: int) -> np.ndarray:
     """Return the initial states of replicates first..last."""
     state = np.arange(first + 1, last + 1, dtype=np.uint64) * GOLDEN + np.uint64(word(key, stream))
-    return np.asarray(_mixed(state))  # as `first_state`, which is called from kernels
+    return np.asarray(mixed(state))  # as `first_state`, which is called from kernels
 
 
 def words(state: Words, first: int, n: int) -> np.ndarray:
     """Return the words first..first + n of streams with these states, shape (n,) or (n, B); a word as in a kernel."""
     steps = np.arange(first + 1, first + n + 1, dtype=np.uint64) * GOLDEN
-    return np.asarray(_mixed(np.add.outer(steps, state)))
+    return np.asarray(mixed(np.add.outer(steps, state)))
 
 
 def uniform(drawn: np.ndarray) -> np.ndarray:
@@ -98,6 +106,7 @@ def _unmix(z: int) -> int:
     return z ^ z >> 30 ^ z >> 60
 
 
+@first_calls()
 @jit
 def next_uniform(state: np.ndarray) -> float:
     """Return the next number in (0, 1) and advance the one-element state."""
@@ -106,15 +115,18 @@ def next_uniform(state: np.ndarray) -> float:
     return (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
-@jit
-def _stirling_tail(k: float) -> float:
+def _tail_of_stirling(k: float) -> float:
     """Return log k! minus Stirling's approximation to it."""
     if k < 10:
-        return math.lgamma(k + 1.0) - (0.9189385332046727 + (k + 0.5) * math.log(k + 1.0) - (k + 1.0))
+        return LOG_FACTORIALS[int(k)] - (0.9189385332046727 + (k + 0.5) * math.log(k + 1.0) - (k + 1.0))
     x = 1.0 / (k + 1.0)
     return (1.0 / 12 - (1.0 / 360 - x * x / 1260) * x * x) * x
 
 
+_stirling_tail = jit(_tail_of_stirling)
+
+
+@first_calls()
 @jit
 def _binomial_by_inversion(u: float, n: float, p: float) -> float:
     """Return the quantile of Binomial(n, p) at u, by adding up probabilities from 0."""
@@ -166,3 +178,59 @@ def binomial(state: np.ndarray, n: float, p: float) -> float:
         )
         if math.log(v * alpha / (a / (us * us) + b)) <= bound:
             return k
+
+
+def binomials(state: np.ndarray, n: np.ndarray, p: float) -> np.ndarray:
+    """Draw from Binomial(n, p) for each state as `binomial` does, to the last bit, and advance the states."""
+    if p > 0.5:
+        return n - binomials(state, n, 1.0 - p)
+    k = np.zeros(n.size)
+    if p <= 0.0:
+        return k
+    few = np.flatnonzero((n > 0.0) & (n * p < 10.0))
+    k[few] = [_binomial_by_inversion(*each, p) for each in zip(_next(state, few).tolist(), n[few].tolist(), strict=True)]
+    left = np.flatnonzero((n > 0.0) & (n * p >= 10.0))
+    while left.size:
+        left = left[~_tried(state, left, n, p, k)]
+    return k
+
+
+def _next(state: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return the next number in (0, 1) of some of the states, and advance these."""
+    state[at] += GOLDEN
+    return uniform(mixed(state[at]))
+
+
+def _tried(state: np.ndarray, at: np.ndarray, of_all: np.ndarray, p: float, drawn: np.ndarray) -> np.ndarray:
+    """Try to draw once for some of the states, and return whether that was accepted."""
+    n, q = of_all[at], 1.0 - p
+    odds = p / q
+    spread = np.sqrt(n * p * q)
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    u, v = _next(state, at) - 0.5, _next(state, at)
+    us = 0.5 - abs(u)
+    k = np.floor((2.0 * a / us + b) * u + (n * p + 0.5))
+    taken = (us >= 0.07) & (v <= 0.92 - 4.2 / b)
+    drawn[at[taken]] = k[taken]
+    doubtful = np.flatnonzero(~taken & (k >= 0.0) & (k <= n))
+    n, k, v, us, a, b, spread = (each[doubtful] for each in (n, k, v, us, a, b, spread))
+    m = np.floor((n + 1.0) * p)
+    bound = (
+        (m + 0.5) * _each(math.log, (m + 1.0) / (odds * (n - m + 1.0)))
+        + (n + 1.0) * _each(math.log, (n - m + 1.0) / (n - k + 1.0))
+        + (k + 0.5) * _each(math.log, odds * (n - k + 1.0) / (k + 1.0))
+        + _each(_tail_of_stirling, m)
+        + _each(_tail_of_stirling, n - m)
+        - _each(_tail_of_stirling, k)
+        - _each(_tail_of_stirling, n - k)
+    )
+    accepted = _each(math.log, v * ((2.83 + 5.1 / b) * spread) / (a / (us * us) + b)) <= bound
+    drawn[at[doubtful[accepted]]] = k[accepted]
+    taken[doubtful[accepted]] = True
+    return taken
+
+
+def _each(function: Callable[[float], float], x: np.ndarray) -> np.ndarray:
+    """Return the function of each number: NumPy's logarithms are not the same on every processor."""
+    return np.array([function(each) for each in x.tolist()])

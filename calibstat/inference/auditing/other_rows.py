@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 from calibstat.inference.auditing.beyond_results import GROUPS_NULL, Beyond
 from calibstat.inference.p_values import holm
 from calibstat.measures.components.smooth_components import LOGIT
@@ -100,6 +100,7 @@ class Neighbours:
         return parts.compare(ones, level)
 
 
+@first_calls(1e-6)
 @jit
 def _starts(value: np.ndarray, count: np.ndarray, neighbours: int) -> np.ndarray:
     """Return the first prediction of each stratum of about so many neighbours, and the number of predictions."""
@@ -249,6 +250,7 @@ def _root(rising: Callable[[float], float], start: float, way: int) -> float:
     return float(brentq(rising, low, high, xtol=1e-10))
 
 
+@first_calls(1e-6)
 @jit
 def _of_strata(
     chance: np.ndarray, group: np.ndarray, others: np.ndarray, start: np.ndarray, positives: np.ndarray
@@ -292,11 +294,15 @@ def _of_strata(
             stratum = convolve(pmf[edge[parts] : edge[parts + 1]], stratum)
             begin += lowest[parts]
         lowest[parts] = begin
-        pmf, edge[parts + 1] = _appended(pmf, edge[parts], stratum / stratum.sum())
+        total = 0.0
+        for i in range(stratum.size):
+            total += stratum[i]
+        pmf, edge[parts + 1] = _appended(pmf, edge[parts], stratum / total)
         parts += 1
     return fixed, lowest[:parts].copy(), edge[: parts + 1].copy(), pmf[: edge[parts]].copy(), large[:many].copy()
 
 
+@first_calls(lambda mine, theirs, rows, rest, ones: 2e-6 * min(rows, ones))
 @jit
 def _alike(mine: float, theirs: float, rows: float, rest: float, ones: float) -> tuple[int, np.ndarray]:
     """Return the smallest number of the group's rows with outcome 1, and weights of it and the next ones.
@@ -311,12 +317,14 @@ def _alike(mine: float, theirs: float, rows: float, rest: float, ones: float) ->
     return begin, weight
 
 
+@first_calls()
 @jit
 def _step(rows: float, rest: float, ones: float, k: float) -> float:
     """Return P(K = k) / P(K = k - 1), with K of the `ones` rows with outcome 1 among `rows`: hypergeometric."""
     return (rows - k + 1) * (ones - k + 1) / (k * (rest - ones + k))
 
 
+@first_calls(lambda chance, count: 4e-7 * count.sum() * count.sum())
 @jit
 def _positives(chance: np.ndarray, count: np.ndarray) -> np.ndarray:
     """Return the probability of each number of positives of a few rows."""
@@ -332,6 +340,7 @@ def _positives(chance: np.ndarray, count: np.ndarray) -> np.ndarray:
     return pmf
 
 
+@first_calls(lambda rows, rest, ones, theta: 2e-5 * (10.0 + math.sqrt(min(rows, ones))))
 @jit
 def _of_many(rows: float, rest: float, ones: float, theta: float) -> tuple[float, np.ndarray]:
     """Return the lowest number and the probabilities at theta in a stratum of many rows, those that matter.
@@ -361,9 +370,13 @@ def _of_many(rows: float, rest: float, ones: float, theta: float) -> tuple[float
         pmf[i] = pmf[i - 1] * odds * _step(rows, rest, ones, first + i)
     for i in range(int(mode - first) - 1, -1, -1):
         pmf[i] = pmf[i + 1] / (odds * _step(rows, rest, ones, first + i + 1))
-    return first, pmf / pmf.sum()
+    total = 0.0
+    for i in range(pmf.size):
+        total += pmf[i]
+    return first, pmf / total
 
 
+@first_calls(1e-6)
 @jit
 def _leaning(pmf: np.ndarray, theta: float) -> np.ndarray:
     """Return probabilities of ascending whole numbers as they are at theta."""
@@ -379,6 +392,7 @@ def _leaning(pmf: np.ndarray, theta: float) -> np.ndarray:
     return out
 
 
+@first_calls(1e-7)
 @jit
 def _part(
     s: int, edge: np.ndarray, pmf: np.ndarray, lowest: np.ndarray, large: np.ndarray, theta: float
@@ -390,6 +404,7 @@ def _part(
     return _of_many(many[0], many[1], many[2], theta)
 
 
+@first_calls(1e-6)
 @jit
 def _moments(
     edge: np.ndarray, pmf: np.ndarray, lowest: np.ndarray, large: np.ndarray, theta: float
@@ -402,12 +417,13 @@ def _moments(
         for i in range(here.size):
             first += here[i] * i
         for i in range(here.size):
-            second += here[i] * (i - first) ** 2
+            second += here[i] * ((i - first) * (i - first))
         mean += low + first
         variance += second
     return mean, variance
 
 
+@first_calls(2e-6)
 @jit
 def _tails(pmf: np.ndarray, low: float, lean: float) -> tuple[float, float]:
     """Return the chances of at least, and of at most, 0 of whole numbers from `low` on, multiplied by exp(lean k)."""
@@ -422,6 +438,7 @@ def _tails(pmf: np.ndarray, low: float, lean: float) -> tuple[float, float]:
     return least / total, most / total
 
 
+@first_calls()
 @jit
 def _sum(
     edge: np.ndarray, pmf: np.ndarray, lowest: np.ndarray, large: np.ndarray, theta: float
@@ -457,6 +474,7 @@ def _sum(
     return low, here[: begin[1]].copy()
 
 
+@first_calls()
 @jit
 def _appended(held: np.ndarray, end: int, more: np.ndarray) -> tuple[np.ndarray, int]:
     """Return an array of which `more` follows the first `end` numbers, and where it ends; it grows if need be."""

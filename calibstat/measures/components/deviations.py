@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 from calibstat.in_order import first_largest
 from calibstat.measures.components.local_components import Scales
 from calibstat.measures.components.smooth_components import Components, standardised_sums
@@ -50,6 +50,7 @@ def _information(value: np.ndarray, count: np.ndarray) -> float:
     return _information(value[:half], count[:half]) + _information(value[half:], count[half:])
 
 
+@first_calls(2e-6)
 @jit
 def _number(value: np.ndarray, count: np.ndarray, information: float, rows: float, most: int, cell: np.ndarray) -> None:
     """Number the cells in one pass; `information` and `rows` are the sums strictly between 0 and 1."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.compiled import jit, without_numba
+from calibstat.compiled import first_calls, jit, without_numba
 
 FEWEST, MOST_COMPONENTS = 16, 64  # components
 PER_ROOT_INFORMATION = 8.0  # components for each unit of the root of the information
@@ -170,7 +170,7 @@ def _interpolated_in_arrays(x: np.ndarray, score: np.ndarray, root: np.ndarray, 
         value[:, k] = at[low] + np.clip(share, 0.0, 1.0) * (at[low + 1] - at[low])
 
 
-@without_numba(_interpolated_in_arrays)
+@first_calls(5e-8, _interpolated_in_arrays)
 @jit
 def _interpolate(x: np.ndarray, score: np.ndarray, root: np.ndarray, value: np.ndarray) -> None:
     """Fill in the roots."""
