@@ -44,9 +44,11 @@ class Kernel:
         update_wrapper(self, function)
         self.py_func = function
         self.call: Callable[..., Any] = self.compile_and_call
+        self.first: Callable[..., Any] | None = None  # what answers the first calls
         self._compiled: Any = None
 
     def __call__(self, *arguments: object) -> object:
+        """Return what the function returns."""
         try:
             return self.call(*arguments)
         except SystemError as error:
@@ -103,19 +105,20 @@ def first_calls(
     That takes so many seconds for each entry of its arrays, or what a function of the arguments says. Python alone
     rounds numbers of less than 8 bytes otherwise than compiled code does: calls with these are compiled.
     """
-    takes = seconds if callable(seconds) else lambda *arguments: seconds * sum(map(_size, arguments))
 
     def chosen(kernel: Plain) -> Plain:
         kernel = kernel if in_arrays is None else without_numba(in_arrays)(kernel)
         if not isinstance(kernel, Kernel):
             return kernel
-        plain = _silent(in_arrays or kernel.py_func)
+        plain = kernel.first = _silent(in_arrays or kernel.py_func)
         spent = 0.0
 
         def call(*arguments: object) -> object:
             nonlocal spent
-            spent += ONE_CALL + takes(*arguments)
-            if spent > FIRST_SECONDS or (in_arrays is None and not all(map(_is_wide, arguments))):
+            sized = [each for each in arguments if isinstance(each, np.ndarray | np.generic)]
+            more = seconds(*arguments) if callable(seconds) else seconds * sum([each.size for each in sized])
+            spent += ONE_CALL + more
+            if spent > FIRST_SECONDS or (in_arrays is None and any(each.itemsize < 8 for each in sized)):
                 return kernel.compile_and_call(*arguments)
             return plain(*arguments)
 
@@ -123,16 +126,6 @@ def first_calls(
         return kernel
 
     return chosen
-
-
-def _size(argument: object) -> int:
-    """Return the number of entries of an array."""
-    return argument.size if isinstance(argument, np.ndarray) else 0
-
-
-def _is_wide(argument: object) -> bool:
-    """Whether it has no entries of NumPy's of fewer than 8 bytes."""
-    return not isinstance(argument, np.ndarray | np.generic) or argument.itemsize == 8
 
 
 def _of_numba(function: Callable[..., Any]) -> Any:

@@ -61,7 +61,7 @@ def test_another_answer_is_found(found):
 
 def test_a_library_that_numba_lacks_is_still_an_error():
     """Only without Numba itself are kernels Python: a broken one would make everything slow in silence."""
-    code = "import sys; sys.modules['llvmlite'] = None; import calibstat.compiled"
+    code = "import sys; sys.modules['llvmlite'] = None; from calibstat.compiled import jit; jit(abs)(1)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "llvmlite" in found.stderr
     assert found.returncode == 1

@@ -19,7 +19,7 @@ from calibstat.bounds.intervals import Interval, smallest, upper_quantile
 from calibstat.bounds.isotonic_gain import largest_gain
 from calibstat.bounds.residual_tables import RowTable
 from calibstat.bounds.tail_bound import Allowance, TailBound
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
 from calibstat.data.sample import Sample
 from calibstat.inner_product import inner
 from calibstat.resampling import Draws, Stream
@@ -170,6 +170,23 @@ def pooled(count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.nda
     return mean[:blocks], stop[:blocks]
 
 
+def _pooled_in_arrays(
+    count: np.ndarray, positives: np.ndarray, mean: np.ndarray, weight: np.ndarray, stop: np.ndarray
+) -> int:
+    from scipy.optimize import isotonic_regression
+
+    held = np.flatnonzero(count)
+    found = isotonic_regression(positives[held] / count[held], weights=count[held])
+    blocks = int(found.weights.size)
+    last = found.blocks[1:] - 1
+    after = np.append(held[1:], count.size)  # what pools takes the predictions without rows that follow
+    mean[:blocks], weight[:blocks] = found.x[last], found.weights
+    stop[:blocks] = np.where(np.diff(found.blocks) > 1, after[last], held[last] + 1)
+    stop[blocks - 1] = count.size
+    return blocks
+
+
+@first_calls(lambda count, *_: 1e-5 + 1e-8 * count.size, _pooled_in_arrays)
 @jit
 def _pool(count: np.ndarray, positives: np.ndarray, mean: np.ndarray, weight: np.ndarray, stop: np.ndarray) -> int:
     """Fill in mean, rows and end of each block, and return how many there are.

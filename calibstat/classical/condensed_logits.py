@@ -83,7 +83,28 @@ def condensed(logit: np.ndarray, count: np.ndarray, positives: np.ndarray, finer
     return LogitPoints(logit, count, positives, start.size, cells)
 
 
-@first_calls(lambda logit, count, positives, start, stop, moments: 2e-6 * logit.size * moments.shape[2])
+def _moments_in_arrays(
+    logit: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    start: np.ndarray,
+    stop: np.ndarray,
+    moments: np.ndarray,
+) -> None:
+    low, high, size = logit[start], logit[stop - 1], stop - start
+    half = (high - low) / 2.0
+    cell = np.repeat(np.arange(start.size), size)
+    rows = np.arange(size.sum()) + np.repeat(start - np.cumsum(size) + size, size)
+    wide = half[cell] > 0.0
+    t = np.where(wide, (logit[rows] - low[cell] - half[cell]) / np.where(wide, half[cell], 1.0), 0.0)
+    before, here = t, np.ones(t.size)
+    for k in range(moments.shape[2]):
+        for total, each in zip(moments, (count, positives), strict=True):
+            total[:, k] += np.bincount(cell, each[rows] * here, start.size)
+        before, here = here, 2.0 * t * here - before
+
+
+@first_calls(lambda logit, _0, _1, _2, _3, moments: 2e-8 * logit.size * moments.shape[2], _moments_in_arrays)
 @jit
 def _add_moments(
     logit: np.ndarray,

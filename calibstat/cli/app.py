@@ -104,9 +104,9 @@ def warm() -> None:
     """Compile everything once, for container images."""
     with one_line_errors():
         from calibstat.cli.warming import warm_up
-        from calibstat.compiled import njit
+        from calibstat.compiled import HAS_NUMBA
 
-        if njit is None:
+        if not HAS_NUMBA:
             say("Nothing to compile: Numba is not installed.")
             return
         asked = sum(1 for _ in warm_up())

@@ -275,7 +275,24 @@ def _most_likely(prob: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray
     return top, largest
 
 
-@first_calls(2e-6)
+def _checked_in_arrays(
+    prob: np.ndarray, bits: np.ndarray, one: np.integer[Any], slack: float, largest: np.ndarray, top: np.ndarray
+) -> int:
+    total = np.zeros(len(prob))
+    for start in range(0, prob.shape[1], MAXIMA_BLOCK):
+        some = prob[:, start : start + MAXIMA_BLOCK].T
+        s = np.zeros((8, len(prob)), prob.dtype) + (prob[:, 0] - prob[:, 0])
+        for k, column in enumerate(some):
+            s[k % 8 if k < len(some) // 8 * 8 else 0] += column
+        total += ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+    most = bits.max(axis=1)
+    bad = np.flatnonzero(~((most <= one) & (abs(total - 1.0) <= slack) & (prob >= 0.0).all(axis=1)))
+    good = slice(bad[0] if bad.size else len(prob))
+    largest[good], top[good] = most[good], bits[good].argmax(axis=1)
+    return int(bad[0]) if bad.size else -1
+
+
+@first_calls(2e-8, _checked_in_arrays)
 @jit
 def _check_vectors(
     prob: np.ndarray, bits: np.ndarray, one: np.integer[Any], slack: float, largest: np.ndarray, top: np.ndarray

@@ -497,7 +497,17 @@ def _in_units(count: np.ndarray, unit: float) -> np.ndarray:
     return multiple
 
 
-@first_calls(1e-6)
+def _collapsed_in_arrays(key: np.ndarray, bits: np.ndarray, count: np.ndarray, positives: np.ndarray) -> int:
+    label = key & np.uint64(1)
+    of_row = key >> np.uint64(1)
+    first = np.flatnonzero(np.append(True, of_row[1:] != of_row[:-1]))
+    bits[: first.size] = of_row[first]
+    count[: first.size] = np.diff(first, append=key.size)
+    positives[: first.size] = np.add.reduceat(label, first)
+    return first.size
+
+
+@first_calls(1e-8, _collapsed_in_arrays)
 @jit
 def _collapse(key: np.ndarray, bits: np.ndarray, count: np.ndarray, positives: np.ndarray) -> int:
     """Summarise sorted keys, write the bits of the distinct predictions, and return how many there are.

@@ -193,6 +193,7 @@ def check_rows(y: np.ndarray, p: np.ndarray) -> None:
 
 
 def good_in_arrays(y: np.ndarray, p: np.ndarray) -> bool:
+    """Whether all outcomes are 0 or 1 and all predictions probabilities."""
     return bool(((p >= 0.0) & (p <= 1.0) & ((y == 0) | (y == 1))).all())
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.bounds import bin_norms
 from calibstat.bounds.intervals import Interval, MappedInterval
-from calibstat.compiled import jit, without_numba
+from calibstat.compiled import first_calls, jit, without_numba
 from calibstat.data.checks import is_among, is_number, short
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -268,6 +268,7 @@ def _squared_in_arrays(
     return float((rows * (gap**2 - spread / (rows - 1.0))).sum() / count.sum())
 
 
+@first_calls(1e-6)
 @without_numba(_squared_in_arrays)
 @jit
 def _squared_error(
@@ -286,15 +287,15 @@ def _squared_error(
         rows[b] += count[j]
         ones[b] += positives[j]
         residual[b] += positives[j] - count[j] * v
-        square[b] += positives[j] * (1.0 - v) ** 2 + (count[j] - positives[j]) * v**2
+        square[b] += positives[j] * ((1.0 - v) * (1.0 - v)) + (count[j] - positives[j]) * (v * v)
         n += count[j]
     total = 0.0
     for b in range(rows.size):
         if rows[b] >= 2.0:
             gap = residual[b] / rows[b]
             rate = ones[b] / rows[b]
-            spread = square[b] / rows[b] - gap**2 if within else rate * (1.0 - rate)
-            total += rows[b] * (gap**2 - spread / (rows[b] - 1.0))
+            spread = square[b] / rows[b] - gap * gap if within else rate * (1.0 - rate)
+            total += rows[b] * (gap * gap - spread / (rows[b] - 1.0))
     return total / n
 
 

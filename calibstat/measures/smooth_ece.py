@@ -15,7 +15,7 @@ from calibstat.bounds.moments import Majorant, Moments
 from calibstat.bounds.residual_tables import RowTable, SummaryTable, Table
 from calibstat.bounds.skewness import Sums, signs
 from calibstat.bounds.tail_bound import Allowance, TailBound
-from calibstat.compiled import jit, without_numba
+from calibstat.compiled import first_calls, jit, without_numba
 from calibstat.data.checks import is_number
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
@@ -48,6 +48,7 @@ def _split(value: np.ndarray, mass: np.ndarray, intervals: int) -> np.ndarray:
     return circle
 
 
+@first_calls(1e-6)
 @jit
 def _share_out(value: np.ndarray, mass: np.ndarray, out: np.ndarray) -> None:
     """Add to the points of the circle, which are 0 before."""
@@ -126,6 +127,7 @@ def _integral_in_arrays(curve: np.ndarray) -> float:
     return float(0.5 * (size[0] + size[last]) + size[1:last].sum() + kinks.sum()) / last
 
 
+@first_calls(5e-7)
 @without_numba(_integral_in_arrays)
 @jit
 def integral(curve: np.ndarray) -> float:

@@ -134,7 +134,7 @@ class Recalibrator(Parametrised, InWords):
         rows = as_given(p, self._recalibrated(p))
         if not hasattr(rows, "iloc") or rows.ndim == 1:
             return rows
-        from calibstat.recalibration.frame_of_rows import FrameOfRows
+        from calibstat.output.frame_of_rows import FrameOfRows
 
         return FrameOfRows(rows)
 

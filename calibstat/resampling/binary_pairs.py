@@ -223,8 +223,11 @@ def _cells(
     positives_r: np.ndarray,
 ) -> None:
     """Draw the numbers of rows and of positive rows at each distinct prediction, one after the other."""
-    state = np.array([start])
-    left = count.sum()
+    state = np.empty(1, np.uint64)
+    state[0] = start
+    left = 0.0
+    for j in range(count.size):
+        left += count[j]
     unseen = left
     for j in range(count.size):
         count_r[j] = left if j == count.size - 1 else binomial(state, left, count[j] / unseen)

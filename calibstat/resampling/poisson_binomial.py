@@ -186,7 +186,14 @@ def _of_ties(cells: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray)
     return least, start, pmfs[: start[cells]]
 
 
-@first_calls(lambda a, b: 3e-7 * a.size * b.size)
+def _convolved_in_arrays(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    out = np.zeros(a.size + b.size - 1)
+    for i, one in enumerate(a.tolist()):
+        out[i : i + b.size] += one * b
+    return out
+
+
+@first_calls(lambda a, b: a.size * (2e-6 + 1e-9 * b.size), _convolved_in_arrays)
 @jit
 def convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the convolution of two pmfs; NumPy's takes seconds to compile."""

@@ -60,7 +60,7 @@ mix = first_calls()(jit(mixed))
 @jit
 def first_state(key: np.uint64, stream: int, replicate: int) -> np.uint64:
     """Return the initial state of a replicate."""
-    return word(word(key, stream), replicate)
+    return word(np.uint64(word(key, stream)), replicate)
 
 
 def first_states(key: np.uint64, stream: int, first: int, last: int) -> np.ndarray:
@@ -143,12 +143,13 @@ def _binomial_by_inversion(u: float, n: float, p: float) -> float:
 @jit
 def binomial(state: np.ndarray, n: float, p: float) -> float:
     """Draw from Binomial(n, p): by inversion if the mean is small, else by BTRS (Hörmann 1993)."""
-    if p > 0.5:
-        return n - binomial(state, n, 1.0 - p)
+    mirrored = p > 0.5
+    p = 1.0 - p if mirrored else p
     if n <= 0.0 or p <= 0.0:
-        return 0.0
+        return n if mirrored else 0.0
     if n * p < 10.0:
-        return _binomial_by_inversion(next_uniform(state), n, p)
+        k = _binomial_by_inversion(next_uniform(state), n, p)
+        return n - k if mirrored else k
     q = 1.0 - p
     odds = p / q
     spread = math.sqrt(n * p * q)
@@ -164,7 +165,7 @@ def binomial(state: np.ndarray, n: float, p: float) -> float:
         us = 0.5 - abs(u)
         k = float(math.floor((2.0 * a / us + b) * u + centre))
         if us >= 0.07 and v <= sure:
-            return k
+            break
         if k < 0.0 or k > n:
             continue
         bound = (
@@ -177,7 +178,8 @@ def binomial(state: np.ndarray, n: float, p: float) -> float:
             - _stirling_tail(n - k)
         )
         if math.log(v * alpha / (a / (us * us) + b)) <= bound:
-            return k
+            break
+    return n - k if mirrored else k
 
 
 def binomials(state: np.ndarray, n: np.ndarray, p: float) -> np.ndarray:
@@ -188,7 +190,9 @@ def binomials(state: np.ndarray, n: np.ndarray, p: float) -> np.ndarray:
     if p <= 0.0:
         return k
     few = np.flatnonzero((n > 0.0) & (n * p < 10.0))
-    k[few] = [_binomial_by_inversion(*each, p) for each in zip(_next(state, few).tolist(), n[few].tolist(), strict=True)]
+    k[few] = [
+        _binomial_by_inversion(*each, p) for each in zip(_next(state, few).tolist(), n[few].tolist(), strict=True)
+    ]
     left = np.flatnonzero((n > 0.0) & (n * p >= 10.0))
     while left.size:
         left = left[~_tried(state, left, n, p, k)]

@@ -4,9 +4,8 @@ import importlib
 import pkgutil
 from functools import cache
 
-from numba.core.registry import CPUDispatcher
-
 import calibstat
+from calibstat.compiled import Kernel
 
 
 @cache
@@ -19,5 +18,5 @@ def compiled_functions():
         f"{module.__name__.removeprefix('calibstat.')}.{name}": function
         for module in modules()
         for name, function in vars(module).items()
-        if isinstance(function, CPUDispatcher) and function.__module__ == module.__name__
+        if isinstance(function, Kernel) and function.__module__ == module.__name__
     }

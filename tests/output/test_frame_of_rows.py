@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from calibstat.recalibration.frame_of_rows import FrameOfRows
+from calibstat.output.frame_of_rows import FrameOfRows
 
 
 def test_columns_by_name_and_by_place():
