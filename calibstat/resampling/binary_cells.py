@@ -32,7 +32,7 @@ from calibstat.resampling.streams import (
     word,
     words,
 )
-from calibstat.resampling.threads import chunks, in_threads, small_chunks
+from calibstat.resampling.threads import chunks, in_threads, joined, small_chunks
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
 OUTCOME_BIT = np.uint64(62)  # bit of the outcome in a packed row, above the prediction in multiples of 2**-50
@@ -71,14 +71,33 @@ def labels_row_by_row(
     Where all have outcome 1 and were certain to, the residual is 0 to the last digit.
     """
     sample = source.sample
-    count_b, _, value_b = cell_sums(source.cell, *sample.arrays)
+    sums = SumsInCells(source.cell, source.size)
     pieces = -(-draws.n // max(LARGEST_TABLE // source.size, 1))
     parts = []
     for first, last in pairwise(draws.n * i // pieces for i in range(pieces + 1)):
-        sums = SumsInCells(source.cell, source.size)
-        residual = labels_in_one_pass(InOnePass(sample), scheme, sums, draws.part(first, last, stream), stream)
-        parts.append(np.asarray(statistic(count_b[None], residual, value_b[None])))
-    return np.concatenate(parts)
+        some = draws.part(first, last, stream)
+
+        def drawn(some: Draws = some) -> Sums:
+            count_b, _, value_b = cell_sums(source.cell, *sample.arrays)
+            residual = labels_in_one_pass(InOnePass(sample), scheme, sums, some, stream)
+            return count_b[None], residual, value_b[None]
+
+        known = scheme.truth is None  # else it is no part of what a scheme is compared by
+        parts.append(np.asarray(statistic(*(_kept(source, (scheme, some, stream), drawn) if known else drawn()))))
+    return joined(parts)
+
+
+def _kept(source: CellSums | WeightedCellSums, asked: tuple[Any, ...], draw: Callable[[], Sums]) -> Sums:
+    """Return the sums of draws, which are kept for another statistic of the same ones if they are not too many."""
+    known = _last.get(source.sample)
+    if known is not None and known[0] == asked and np.array_equal(known[1], source.cell):
+        return known[2]
+    sums = draw()
+    for each in sums:
+        each.flags.writeable = False  # they are the same for all statistics
+    if max(each.size for each in sums) <= STORED_SUMS:
+        _last[source.sample] = asked, source.cell, sums
+    return sums
 
 
 def pairs_in_cells(
@@ -87,7 +106,8 @@ def pairs_in_cells(
     """Return the statistic of all resamples of rows."""
     by_row = few_ties(source.sample)
     if by_row and _fits(source, draws) and source.cell.size <= MANY_PREDICTIONS * source.size:
-        return np.asarray(statistic(*_by_row(source, scheme, draws, stream)))
+        sums = _kept(source, (scheme, draws, stream), lambda: _by_row(source, scheme, draws, stream))
+        return np.asarray(statistic(*sums))
     few = with_few_predictions(source, FEW_PREDICTIONS if by_row else PREDICTIONS)
     return _one_at_a_time(pairs_of_sample, few, scheme, statistic, draws, stream)
 
@@ -167,15 +187,8 @@ def _from_distributions(source: CellSums, scheme: Labels, draws: Draws, stream: 
 
 
 def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stream: int) -> Sums:
-    """Draw every row, for consistency resampling with a new label, and keep only the sums of the cells.
-
-    The last sums of a sample are kept: measures over the same cells with the same seed share their draws.
-    """
+    """Draw every row, for consistency resampling with a new label, and keep only the sums of the cells."""
     sample, redraw = source.sample, isinstance(scheme, Consistency)
-    asked = scheme, int(draws.key), draws.n, stream
-    known = _last.get(sample)
-    if known is not None and known[0] == asked and np.array_equal(known[1], source.cell):
-        return known[2]
     row, repeats = threshold(sample.value), sample.count
     if not redraw:
         row = np.stack([row >> np.uint64(13) | np.uint64(1) << OUTCOME_BIT, row >> np.uint64(13)], axis=1).ravel()
@@ -189,12 +202,7 @@ def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stream:
         _rows_in_cells(state, first, rows_b, row, redraw, count_b, positives_b, value_b)
 
     in_threads(replicates, small_chunks(draws.n, draws.n_jobs, 8 * row.size), draws.n_jobs)
-    sums = count_b, (positives_b - value_b) / sample.n, value_b / sample.n
-    for each in sums:
-        each.flags.writeable = False  # they are the same for all statistics
-    if count_b.size <= STORED_SUMS:
-        _last[sample] = asked, source.cell, sums
-    return sums
+    return count_b, (positives_b - value_b) / sample.n, value_b / sample.n
 
 
 # --- kernels: labels -------------------------------------------------------------------------------------------------

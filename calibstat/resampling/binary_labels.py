@@ -23,7 +23,7 @@ from calibstat.resampling.one_pass import OnePass
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import InOnePass, OfSample, Value
 from calibstat.resampling.streams import GOLDEN, binomial, first_states, mix, uniform, words
-from calibstat.resampling.threads import chunks, in_threads
+from calibstat.resampling.threads import chunks, in_threads, joined
 
 FEW_DRAWS = 16.0  # up to this many outcomes are drawn one by one
 ROW_DRAW, BINOMIAL_DRAW = 3.0, 10.0  # units of time of drawing one outcome, and the positives of many rows
@@ -82,9 +82,9 @@ def labels_in_one_pass(source: InOnePass, scheme: Labels, statistic: OnePass, dr
     def replicates(first: int, last: int) -> np.ndarray:
         starts = [first_states(draws.key, stream, b, min(b + BLOCK, last)) for b in range(first, last, BLOCK)]
         blocks = max(LARGEST_STATE // (statistic.size * BLOCK), 1)
-        return np.concatenate([together(starts[i : i + blocks]) for i in range(0, len(starts), blocks)])
+        return joined([together(starts[i : i + blocks]) for i in range(0, len(starts), blocks)])
 
-    return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs))
+    return joined(in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs))
 
 
 def cost_of_labels(count: np.ndarray) -> float:

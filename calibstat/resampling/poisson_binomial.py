@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,47 +19,56 @@ Pmfs = tuple[np.ndarray, np.ndarray, np.ndarray]  # the lowest value of each, wh
 
 def pmf_cost(cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> float:
     """Return the number of multiplications for the pmfs of all cells: steps of each prediction times width."""
-    return float(_costs(cell, value, count).sum())
+    return float(_Cost.of(cell, value, count, int(cell[-1]) + 1).of_cells.sum())
 
 
-def _costs(cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Return the number of multiplications for the pmf of each cell."""
-    variance = np.bincount(cell, count * value * (1 - value))
-    steps = np.bincount(cell, np.minimum(count, _widths(count, value)))
-    return np.asarray(steps * 20 * np.sqrt(variance))
+class _Cost(NamedTuple):
+    """The work of all pmfs: the values that matter at each prediction, the multiplications, the values in each cell.
+
+    Those matter that are within ten standard deviations on each side.
+    """
+
+    widths: np.ndarray
+    of_cells: np.ndarray
+    spans: np.ndarray
+
+    @classmethod
+    def of(cls, cell: np.ndarray, value: np.ndarray, count: np.ndarray, cells: int) -> _Cost:
+        variance = count * value * (1 - value)
+        widths = 20 * np.sqrt(variance) + 1
+        spans = 20 * np.sqrt(np.bincount(cell, variance, cells))
+        return cls(widths, np.bincount(cell, np.minimum(count, widths), cells) * spans, spans)
 
 
 def pmfs_of_positives(low: int, high: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> Pmfs:
     """Return the Poisson-binomial distributions of the positives of cells low..high, of some cells at a time."""
     first, last = np.searchsorted(cell, (low, high))
     cell, value, count = cell[first:last] - low, value[first:last], count[first:last]
-    cost = np.zeros(high - low)
-    cost[: cell.max(initial=-1) + 1] = _costs(cell, value, count)
-    parts = [_pmfs(a, b, cell, value, count) for a, b in short_calls(high - low, cost)]
-    if len(parts) == 1:
-        return parts[0]
+    cost = _Cost.of(cell, value, count, high - low)
+    calls = short_calls(high - low, cost.of_cells)
+    if len(calls) == 1:
+        return _pmfs(cell, value, count, cost)
+    parts = [pmfs_of_positives(a, b, cell, value, count) for a, b in calls]
     least, start, pmfs = zip(*parts, strict=True)
     begin = np.cumsum([0, *map(np.size, pmfs)])
     starts = [here[:-1] + b for here, b in zip(start, begin, strict=False)]
     return np.concatenate(least), np.append(np.concatenate(starts), begin[-1]), np.concatenate(pmfs)
 
 
-def _pmfs(low: int, high: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> Pmfs:
-    """Return the distributions of cells low..high.
+def _pmfs(cell: np.ndarray, value: np.ndarray, count: np.ndarray, cost: _Cost) -> Pmfs:
+    """Return the distributions of all cells.
 
     A prediction with many rows is convolved with its binomial pmf; then the other rows are added one at a time.
     """
-    first, last = np.searchsorted(cell, (low, high))
-    cell, count = cell[first:last] - low, count[first:last]
-    value = np.ascontiguousarray(value[first:last])  # for a column `_add_rows` would be compiled anew
-    cells = high - low
-    tied = count > _widths(count, value)
-    rows = np.where(tied, 0, count).astype(np.int64)
+    value = np.ascontiguousarray(value)  # for a column `_add_rows` would be compiled anew
+    cells = cost.spans.size
+    tied = count > cost.widths
     known = np.zeros(cells, np.int64), np.arange(cells + 1), np.ones(cells)
     if tied.any():  # else the kernels for it need not be compiled
         known = _of_ties(cells, cell[tied], value[tied], count[tied])
-    variance = np.bincount(cell, count * value * (1 - value), cells)
-    for a, b in short_calls(cell.size, rows * (20 * np.sqrt(variance) + 1)[cell]):
+        count = np.where(tied, 0, count)
+    rows = count.astype(np.int64)
+    for a, b in short_calls(cell.size, rows * (cost.spans + 1)[cell]):
         known = _with_rows(cell[a:b], value[a:b], rows[a:b], known)
     return known
 
@@ -104,11 +114,6 @@ def pmf_of_many_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np
         phase += c * (np.arctan2(v * np.sin(angle), 1 - 2 * v * sine) - v * angle)
     pmf = np.fft.irfft(np.exp(log_size - 1j * phase), size)[: high - low + 1]
     return low, np.maximum(pmf, 0)
-
-
-def _widths(n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return the number of values of Binomial(n, p) that matter: ten standard deviations on each side."""
-    return 20 * np.sqrt(n * p * (1 - p)) + 1
 
 
 @first_calls(lambda cell, value, rows, *_: 5e-8 * rows.sum() * (20.0 + math.sqrt(rows.sum())))

@@ -48,6 +48,11 @@ def in_threads(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_j
     return [task(*pieces[0])] if len(pieces) == 1 else list(one_after_another(task, pieces, n_jobs))
 
 
+def joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Return the parts one after the other; a single one as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
 def one_after_another(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_jobs: int) -> Iterator[T]:
     """Yield what the task makes of every piece, in order; no more results wait than there are threads.
 

@@ -33,7 +33,7 @@ from calibstat.inference.problems.impossible_rows import impossible_rows
 from calibstat.inference.problems.pose import SCHEMES, NullModel, null_model, problem_of
 from calibstat.inference.problems.problem import Posed, Problem
 from calibstat.inference.rows_of_results import Rows
-from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
+from calibstat.inference.sequential_draws import PValue, check_stop, draw_until, judge, stopping_point
 from calibstat.inference.size_of_error import FEW_ROWS, SizeOfError
 from calibstat.inference.smaller_than_chance import NOTE
 from calibstat.measures.binned import ECE
@@ -309,19 +309,26 @@ class OneTest:
         if isinstance(statistic, np.ndarray):
             *_, mean = _watched(statistic, null)
             lens = problem.lens.of_all("mean", len(problem.view.class_names))
-            return replace(self._of(*mean, lens), classes=self._classes(posed, statistic, null), **annotations)
-        result = self._of(statistic, null, problem.lens)
-        if self.model.calibration_map:  # what drives an error, and which are too small, is said of calibration alone
-            return replace(result, **annotations)
-        driver = posed.deviation(draws) if result.pvalue <= CLAIM_LEVEL else None
-        has_note = self.model.resample == "labels" and annotations["effective_n"] is None and result.tail == "greater"
-        if has_note and not result.stopped and posed.is_smaller_than_chance(result.statistic, null, draws):
-            annotations["note"] = "\n".join(part for part in (annotations["note"], NOTE) if part)
-        return replace(result, deviation=driver, **annotations)
+            classes = self._classes(posed, statistic, null)
+            return self._of(self._judged(*mean), *mean, lens, classes=classes, **annotations)
+        judged, driver = self._judged(statistic, null), None
+        if (
+            not self.model.calibration_map
+        ):  # what drives an error, and which are too small, is said of calibration alone
+            driver = posed.deviation(draws) if judged.pvalue <= CLAIM_LEVEL else None
+            tail = self.model.tail(problem.measure)
+            has_note = self.model.resample == "labels" and annotations["effective_n"] is None and tail == "greater"
+            if has_note and not judged.stopped and posed.is_smaller_than_chance(statistic, null, draws):
+                annotations["note"] = "\n".join(part for part in (annotations["note"], NOTE) if part)
+        return self._of(judged, statistic, null, problem.lens, deviation=driver, **annotations)
 
-    def _of(self, statistic: float, null: np.ndarray, lens: NamedLens) -> CalibrationTestResult:
-        problem, tail = self.problem, self.model.tail(self.problem.measure)
-        judged = judge(statistic, null, tail, self.stop_after)
+    def _judged(self, statistic: float, null: np.ndarray) -> PValue:
+        return judge(statistic, null, self.model.tail(self.problem.measure), self.stop_after)
+
+    def _of(
+        self, judged: PValue, statistic: float, null: np.ndarray, lens: NamedLens, **more: Any
+    ) -> CalibrationTestResult:
+        problem = self.problem
         return CalibrationTestResult(
             statistic=statistic,
             pvalue=judged.pvalue,
@@ -330,7 +337,7 @@ class OneTest:
             null_hypothesis=self.model.hypothesis(problem.view.null_given_weights(problem.view.null)),
             measure=problem.measure.named,
             lens=lens,
-            tail=tail,
+            tail=self.model.tail(problem.measure),
             resample=self.model.resample,
             n=self.rows.n,
             n_resamples=judged.n_resamples,
@@ -339,6 +346,7 @@ class OneTest:
             rows=self.rows,
             why_infinite=problem.view.impossible() if np.isinf(statistic) else "",
             calibration_map=self.model.calibration_map,
+            **more,
         )
 
     def _classes(self, posed: Problem, statistic: np.ndarray, null: np.ndarray) -> ClassTests:

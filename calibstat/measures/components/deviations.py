@@ -217,7 +217,8 @@ class Diagnostics:
         """Return the roots of all components or the first ones, shape (B, D), of residuals / n in cells, (B, m)."""
         assert self.components is not None
         components = self.components if first is None else self.components.leading(first)
-        return components.roots_of(self.sums(residual))
+        blocks = range(0, len(residual), BLOCK)
+        return np.concatenate([components.roots_of(self.sums(residual[i : i + BLOCK])) for i in blocks])
 
     def deviations(self, positives: np.ndarray) -> Deviations:
         """Return what the parts say of positives in cells, shape (B, m)."""

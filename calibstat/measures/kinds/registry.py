@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypeVar, dataclass_transform
 
@@ -16,7 +17,6 @@ from calibstat.measures.kinds.multiclass_kinds import VectorBinned, VectorStatis
 from calibstat.measures.kinds.row_statistic import RowStatistic
 
 _REGISTRY: dict[str, type[Measure]] = {}
-_DEFAULTS: dict[type[Measure], Measure] = {}
 MEASURES: Mapping[str, type[Measure]] = MappingProxyType(_REGISTRY)
 KINDS = (Measure, Statistic, RowStatistic, Seminorm, Binned, MeanLoss, MulticlassMeasure, VectorStatistic, VectorBinned)
 OF_ROWS: Mapping[tuple[str, ...], tuple[type[Measure], str]] = {  # outcomes and predictions, by what packages call them
@@ -189,8 +189,6 @@ def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, A
     """Return the measure of this name or class with these options, or the given measure."""
     if isinstance(measure, str) and measure in MEASURES:
         measure = MEASURES[measure]
-        if not options:
-            return _with_defaults(measure)
     if isinstance(measure, Measure):
         for option in options:
             if option not in measure.defaults():
@@ -205,8 +203,10 @@ def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, A
         )
     if not (inspect.isclass(measure) and issubclass(measure, Measure)):
         raise unknown_measure(measure)
-    if not options:
-        return _with_defaults(measure)
+    try:
+        return _made(measure, **options)
+    except TypeError:
+        pass  # there is no such option, or it cannot be hashed
     known = measure.defaults()
     for option in options:
         if option not in known:
@@ -224,11 +224,10 @@ def unknown_measure(measure: object) -> ValueError:
     return unknown_name("a measure", measure, MEASURES, titles=titles, advice=advice)
 
 
-def _with_defaults(measure: type[Measure]) -> Measure:
-    """Return the one measure of a class with its defaults: making it takes as long as estimating from a few rows."""
-    if measure not in _DEFAULTS:
-        _DEFAULTS[measure] = measure()
-    return _DEFAULTS[measure]
+@lru_cache(maxsize=256, typed=True)
+def _made(measure: type[Measure], **options: Any) -> Measure:
+    """Return the one measure of a class with these options: making it takes as long as estimating from a few rows."""
+    return measure(**options)
 
 
 def everyday_measures(rows: float = 1) -> list[str]:
