@@ -27,7 +27,7 @@ JIT_OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 Plain = TypeVar("Plain", bound=Callable[..., Any])
 LONGEST_CALL = 2**25  # steps of a kernel in one call, about: tenths of a second, in which no interrupt is heard
 FIRST_SECONDS = 0.1  # that the first calls of a kernel may take before it is compiled, which takes as long
-ONE_CALL = 3e-6  # seconds of a call besides what it computes
+ONE_CALL = 5e-5  # seconds that each of them counts at least: what is called so often is worth compiling
 IN_ARRAYS: dict[str, Callable[..., Any]] = {}  # what is called in place of a kernel, by its name
 _one_at_a_time = threading.RLock()
 

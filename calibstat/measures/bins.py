@@ -283,7 +283,7 @@ def _row_sums_in_arrays(
     return not good_in_arrays(y, p)
 
 
-@first_calls(lambda y, p, bins, *_: 5e-8 * p.size + 1e-6 * bins, _row_sums_in_arrays)
+@first_calls(lambda y, p, *_: 2e-3 + 5e-8 * p.size, _row_sums_in_arrays)
 @jit
 def _row_sums(
     y: np.ndarray,

@@ -116,7 +116,7 @@ def pmf_of_many_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np
     return low, np.maximum(pmf, 0)
 
 
-@first_calls(lambda cell, value, rows, *_: 5e-8 * rows.sum() * (20.0 + math.sqrt(rows.sum())))
+@first_calls(lambda cell, value, rows, *_: 1.4e-7 * rows.sum() * (20.0 + math.sqrt(rows.sum())))
 @jit
 def _add_rows(
     cell: np.ndarray,

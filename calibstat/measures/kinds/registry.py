@@ -204,7 +204,7 @@ def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, A
     if not (inspect.isclass(measure) and issubclass(measure, Measure)):
         raise unknown_measure(measure)
     try:
-        return _made(measure, **options)
+        return _made(measure, **options)  # type: ignore[arg-type]  # a class is hashable
     except TypeError:
         pass  # there is no such option, or it cannot be hashed
     known = measure.defaults()
