@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from smoke_answers import CALLS, answers
+from smoke_answers import CALLS, UNSEEDED, answers
 from without_numba import printed_without_numba
 
 FAST = (
@@ -42,7 +42,7 @@ def test_answers_are_the_same_without_numba():
 
 @pytest.mark.slow
 def test_all_answers_are_the_same_without_numba():
-    compare(list(CALLS))
+    compare([name for name in CALLS if name not in UNSEEDED])
 
 
 @pytest.mark.slow

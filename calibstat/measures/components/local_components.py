@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from calibstat.compiled import jit, without_numba
-from calibstat.in_order import RELATIVE, first_largest, is_larger
+from calibstat.compiled import first_calls, jit
+from calibstat.in_order import RELATIVE
 
 FINEST_CELLS = 128  # cells at the finest scale
 SCANNED = 64  # cells at the finest scale at which single cells are looked at
@@ -105,8 +105,7 @@ class Scales:
         return least, start, np.full(start[-1], np.nan)
 
 
-@jit
-def _deviance(events: float, others: float, expected_events: float, expected_others: float) -> float:
+def _deviance_of(events: float, others: float, expected_events: float, expected_others: float) -> float:
     """Return twice the log-likelihood ratio of the rate of events in a cell against the expected one."""
     half = 0.0
     if events > 0.0:
@@ -116,13 +115,15 @@ def _deviance(events: float, others: float, expected_events: float, expected_oth
     return max(2.0 * half, 0.0)
 
 
-@jit
-def _surprise(deviance: float) -> float:
+def _surprise_of(deviance: float) -> float:
     """Return minus the logarithm of the two-sided p-value of a deviance."""
     x = math.sqrt(deviance / 2)
     if x > _FAR_TAIL:
         return x * x + math.log(x * math.sqrt(math.pi)) - math.log1p(-0.5 / (x * x))
     return -math.log(math.erfc(x))
+
+
+_deviance, _surprise = jit(_deviance_of), jit(_surprise_of)
 
 
 def _deviances_in_arrays(
@@ -143,17 +144,21 @@ def _deviances_in_arrays(
     np.add.at(upto, index + 1, positives.T)
     np.cumsum(upto, axis=0, out=upto)
     events = (upto[end] - upto[begin]).T
-    half = np.zeros_like(events)
-    for observed, expected in ((events, expected_events), (rows - events, expected_others)):
-        half += np.where(observed > 0.0, observed * np.log(observed / expected), 0.0)
-    deviance[:] = np.maximum(2.0 * half, 0.0)
     whole = (events - least).astype(np.int64)
     kept = (whole == events - least) & (whole >= 0) & (whole < np.diff(start))
-    known[(start[:-1] + whole)[kept]] = deviance[kept]
+    place = np.where(kept, start[:-1] + whole, 0)
+    for at in np.unique(place[kept & np.isnan(known[place])]).tolist():
+        c = int(np.searchsorted(start, at, "right")) - 1
+        number = float(least[c] + (at - start[c]))
+        known[at] = _deviance_of(number, rows[c] - number, expected_events[c], expected_others[c])
+    deviance[:] = known[place]
+    for b, c in np.argwhere(~kept).tolist():
+        number = events[b, c]
+        deviance[b, c] = _deviance_of(number, rows[c] - number, expected_events[c], expected_others[c])
     sums[:] = upto[:, -1]
 
 
-@without_numba(_deviances_in_arrays)
+@first_calls(lambda positives, index, begin, *_: 1e-7 * len(positives) * begin.size, _deviances_in_arrays)
 @jit
 def _deviances(
     positives: np.ndarray,
@@ -193,24 +198,30 @@ def _deviances(
 
 
 def _largest_in_arrays(deviance: np.ndarray, parts: np.ndarray, aligned: np.ndarray, most: np.ndarray) -> None:
-    from scipy.special import erfc
-
     scattered, local = np.full((2, len(deviance)), -math.inf)
     for first, last in pairwise(np.append(np.flatnonzero(np.diff(parts, prepend=0)), parts.size)):
         z, fixed = deviance[:, first:last], aligned[first:last]
-        standardised = (z[:, fixed].sum(axis=1) - fixed.sum()) / np.sqrt(2.0 * fixed.sum())
-        most[is_larger(standardised, scattered), 1] = parts[first]
+        standardised = (np.cumsum(z[:, fixed], axis=1)[:, -1] - fixed.sum()) / np.sqrt(2.0 * fixed.sum())
+        most[_rises(standardised, scattered), 1] = parts[first]
         scattered = np.fmax(scattered, standardised)
         if parts[first] <= SCANNED:
-            x = np.sqrt(z.max(axis=1) / 2)
-            far = x * x + np.log(x * math.sqrt(math.pi)) - np.log1p(-0.5 / (x * x))
-            single = np.where(x > _FAR_TAIL, far, -np.log(erfc(x))) - np.log(parts[first])
-            most[:, 3] = np.where(is_larger(single, local), first + first_largest(z), most[:, 3])
+            largest, where = np.full(len(z), -1.0), np.zeros(len(z))
+            for c, one in enumerate(z.T):
+                where[(one > largest) & (one - largest > RELATIVE * one)] = first + c
+                largest = np.maximum(largest, one)
+            single = np.array([_surprise_of(each) for each in largest.tolist()]) - math.log(parts[first])
+            rises = _rises(single, local)
+            most[rises, 3] = where[rises]
             local = np.fmax(local, single)
     most[:, 0], most[:, 2] = scattered, local
 
 
-@without_numba(_largest_in_arrays)
+def _rises(one: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Return whether a number is larger than the one before by more than rounding."""
+    return (one > before) & ~(one - before <= RELATIVE * abs(one))
+
+
+@first_calls(lambda deviance, *_: 1e-7 * deviance.size, _largest_in_arrays)
 @jit
 def _largest(deviance: np.ndarray, parts: np.ndarray, aligned: np.ndarray, most: np.ndarray) -> None:
     """Go through the scales for each row of deviances."""
