@@ -8,6 +8,11 @@ up to the exact binomial limit; other levels are asked too. Misses of the high e
 difference and of the error of one model: `confidence_interval` of `kernel_ce` uses the latter. The sentence "A's error
 is smaller, by at least x" is judged as a whole: it is wrong if A's error is not smaller, or smaller by less than x.
 
+Models with outcomes of their own on the same rows are searched by themselves: populations of kinds of rows with two
+outcomes, dependent in any way. An interval of a model with few outcomes of one kind may miss a little more often, which
+is asked apart. How often such models are found apart by `compare`, and by a comparison of two samples, which knows
+nothing of the rows they share, is in the table too; of samples nothing is promised there.
+
 Rows in clusters, and several classes, are searched in the same way, with fewer populations: clusters of equal and of
 unequal sizes, whose rows are of one kind or not, and whose outcomes one uniform number decides or not. With
 `unseen="rows"` the bound allows for unseen rows and not for unseen clusters; how often it misses is shown, and is no
@@ -20,21 +25,24 @@ and shows for each step of it a population that needs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import calibstat as cs
 from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
 from calibstat.papers.parts.promises import more_often
 from calibstat.study import Study
 from calibstat.study.stored_rows import stored
 
+from .parts import own_outcomes as own
 from .parts import squares_in_the_limit as limits
 from .parts import squares_of_clusters as clusters
-from .parts.pairs_of_models import changed, made_equal, random_pair, random_rows
+from .parts.pairs_of_models import changed, made_equal, random_pair, random_pair_of_own_outcomes, random_rows
 from .parts.search import MORE_ON_ONE_SIDE
 from .parts.squares_of_kinds import PairOfKinds
 
@@ -46,7 +54,20 @@ SEED = 20611
 LEVELS = 0.05, 0.01, 0.1, 0.2
 EQUAL, DIFFERENCE = "equal errors", "difference"
 ONE_SIDE, HIGH_END = "high end of the difference", "high end of one error"  # misses of one side count alone
-ROWS_HIDE, FOUND = "rows alone unseen", "found"  # nothing is promised of these
+ROWS_HIDE, FOUND, AS_SAMPLES = "rows alone unseen", "found", "as two samples"  # nothing is promised of these
+FEW_OUTCOMES = "few outcomes"
+LEAST_OUTCOMES, MORE_OF_FEW = (
+    40,
+    1.4,
+)  # outcomes of a kind, of fewer of which so many times the nominal probability may be missed
+OWN, POPULATION = "own outcomes", "population"
+POPULATIONS_OF_OWN = {
+    (0.05, EQUAL): 10_000,
+    (0.05, DIFFERENCE): 22_000,
+    (0.05, FEW_OUTCOMES): 6000,
+    (0.01, DIFFERENCE): 3000,
+}
+DATA_SETS_OF_OWN = 1000
 ROUNDS = 5
 WORST = 40  # of each round, and asked again
 MOST = 40_000  # fresh data sets of each of the worst that are suspicious with a tenth of them
@@ -143,7 +164,28 @@ def _search_clusters(
     return rows
 
 
-SEARCHES = {"limit": in_limit, "limit, high ends": of_high_ends, "clusters": of_clusters}
+def of_own_outcomes(quick: bool) -> list[Row]:
+    """Compare models with outcomes of their own: by their rows, and as two samples of different rows."""
+    random = drawing(1, np.random.SeedSequence([SEED, 7]))[1]
+    rows = []
+    for question, pairs, n in ((EQUAL, own.LEVEL, 1000), (FOUND, own.POWER, 300)):
+        for name, (one, other) in pairs.items():
+            for dependence in own.DEPENDENCE:
+                models = own.TwoModels(one, other, dependence)
+                data_sets = 10 if quick else DATA_SETS_OF_OWN * (1 + (question == EQUAL))
+                counts = np.zeros((2, 2), np.int64)
+                for _ in range(data_sets):
+                    y, p = models.draw(random, n)
+                    samples = {model: (y[model], p[model]) for model in y}
+                    for k, found in enumerate((cs.compare(y, p), cs.compare(samples))):
+                        counts[k] += [found.low[0] > 0, found.high[0] < 0]
+                for k, asked in enumerate((question, AS_SAMPLES)):
+                    case = f"{name}, dependence {dependence:g}"
+                    rows.append(_row(OWN, asked, 0.05, 1, case, n, data_sets, (*counts[k].tolist(), 0)))
+    return rows
+
+
+SEARCHES = {"limit": in_limit, "limit, high ends": of_high_ends, "clusters": of_clusters, OWN: of_own_outcomes}
 
 
 def _worst(
@@ -174,12 +216,14 @@ def _counted(question: str, counts: Counts) -> Counts:
     return counts if question in (EQUAL, DIFFERENCE) else (0, counts[1], 0)
 
 
-def in_populations(alpha: float, question: str, quick: bool) -> list[Row]:
+def in_populations(alpha: float, question: str, quick: bool, kind: str = POPULATION) -> list[Row]:
     """Search pairs of models; the worst are asked again, the suspicious ones at length."""
-    equal, one_side = question == EQUAL, question == ONE_SIDE
+    equal, one_side, of_own = question == EQUAL, question == ONE_SIDE, kind == OWN
     seed = [SEED, 5, int(1000 * alpha)] if one_side else [SEED, 2, int(1000 * alpha), equal]
+    seed = [SEED, 8, int(1000 * alpha), [EQUAL, DIFFERENCE, FEW_OUTCOMES].index(question)] if of_own else seed
     random = drawing(1, np.random.SeedSequence(seed))[1]
     populations = POPULATIONS_OF_ONE_SIDE if one_side else POPULATIONS[alpha]
+    populations = POPULATIONS_OF_OWN[alpha, question] if of_own else populations
     first, each, final = (30, 40, 80) if quick else (populations // 2, 300, MOST // 10)
     suspect = SUSPECT * (alpha / 2 if one_side else alpha)
 
@@ -188,11 +232,19 @@ def in_populations(alpha: float, question: str, quick: bool) -> list[Row]:
 
     def usable(pair: PairOfKinds | None, n: int) -> Any:
         found = made_equal(pair) if equal and pair is not None else pair
+        if (
+            found is not None
+            and of_own
+            and not equal
+            and (found.fewest(n) < LEAST_OUTCOMES) != (question == FEW_OUTCOMES)
+        ):
+            return None
         return None if found is None else (found, n)
 
     def make() -> Any:
         n = random_rows(random)
-        return usable(random_pair(random, n), n)
+        found = usable((random_pair_of_own_outcomes if of_own else random_pair)(random, n), n)
+        return make() if found is None and of_own else found
 
     found, tried = _worst(
         make,
@@ -206,7 +258,7 @@ def in_populations(alpha: float, question: str, quick: bool) -> list[Row]:
         data_sets, counts = final, asked(pair, n, final)
         if sum(counts[:2]) > suspect * final and not quick:
             data_sets, counts = MOST, asked(pair, n, MOST)
-        rows.append(_row("population", question, alpha, tried, _named(pair), n, data_sets, counts))
+        rows.append(_row(kind, question, alpha, tried, _named(pair), n, data_sets, counts))
     return rows
 
 
@@ -219,8 +271,8 @@ def misses(random: Random, pair: PairOfKinds, n: int, alpha: float, data_sets: i
         count = pair.draw(random, n, min(4000, data_sets - begin))
         ends = pair.ends(count)
         low, high = ends.low(alpha / 2).clip(-1, 1), ends.high(alpha / 2).clip(-1, 1)
-        alone = (pair.alone(first=True), pair.alone(first=False))
-        most = sum(np.sqrt(one.ends(count).high(alpha / 2).clip(0, 1)) for one in alone)
+        alone = (pair.alone(count, first=True), pair.alone(count, first=False))
+        most = sum(np.sqrt(one.high(alpha / 2).clip(0, 1)) for one in alone)
         least = np.maximum(np.maximum(low, -high), 0) / np.maximum(most, 1e-300)
         apart = (errors[0] - errors[1]) * np.where(low > 0, 1, -1)
         said = (low > 0) | (high < 0)
@@ -246,7 +298,7 @@ def _row(kind: str, question: str, alpha: float, tried: int, case: str, n: int, 
 
 
 def _named(pair: PairOfKinds) -> str:
-    parts = (pair.probability, pair.chance, pair.first, pair.second)
+    parts = [getattr(pair, each.name) for each in fields(pair) if each.name != "bandwidth"]
     said = "; ".join(" ".join(f"{value:.5g}" for value in part) for part in parts)
     return f"bandwidth {pair.bandwidth:g}: {said}"
 
@@ -258,12 +310,13 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
 
     asked = [(alpha, question) for alpha in LEVELS for question in (EQUAL, DIFFERENCE)] + [(LEVELS[0], ONE_SIDE)]
     found = [stored(store, (name, quick, SEED), partial(search, quick)) for name, search in SEARCHES.items()]
-    found += Parallel(n_jobs=n_jobs)(delayed(_kept_populations)(store, *each, quick) for each in asked)
+    of_all = [(*each, POPULATION) for each in asked] + [(*each, OWN) for each in POPULATIONS_OF_OWN]
+    found += Parallel(n_jobs=n_jobs)(delayed(_kept_populations)(store, *each, quick) for each in of_all)
     return pd.DataFrame([row for rows in found for row in rows])
 
 
-def _kept_populations(store: Path | None, alpha: float, question: str, quick: bool) -> list[Row]:
-    return stored(store, ("population", alpha, question, quick, SEED), lambda: in_populations(alpha, question, quick))
+def _kept_populations(store: Path | None, alpha: float, question: str, kind: str, quick: bool) -> list[Row]:
+    return stored(store, (kind, alpha, question, quick, SEED), lambda: in_populations(alpha, question, quick, kind))
 
 
 def violations(table: pd.DataFrame) -> pd.DataFrame:
@@ -275,12 +328,14 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     of_one = table["question"] == HIGH_END
-    promised = ~of_one & ~table["question"].isin((ROWS_HIDE, FOUND))
+    promised = ~of_one & ~table["question"].isin((ROWS_HIDE, FOUND, AS_SAMPLES, FEW_OUTCOMES))
+    few = table[(table["question"] == FEW_OUTCOMES) & (table["level"] == 0.05)]
     ends, asked = (table[which & (table["level"] == 0.05)] for which in (of_one, promised))
     parts = [
         more_often(asked, asked["missed_below"] + asked["missed_above"], 0.05),
         more_often(asked, asked["false_sentences"], 0.05),
         more_often(ends, ends["missed_above"], MORE_ON_ONE_SIDE * 0.05 / 2),
+        more_often(few, few["missed_below"] + few["missed_above"], MORE_OF_FEW * 0.05),
     ]
     return pd.concat(parts).drop_duplicates()
 
@@ -292,8 +347,11 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     from calibstat.plots.style import colors
 
     hue = colors()
-    table = table[table["question"] != FOUND]
-    marks = (("population", "blue", "o"), ("limit", "orange", "^"), ("clusters", "green", "s"), ("classes", "red", "d"))
+    table = table[~table["question"].isin((FOUND, AS_SAMPLES))]
+    marks = (
+        *((POPULATION, "blue", "o"), ("limit", "orange", "^"), ("clusters", "green", "s"), ("classes", "red", "d")),
+        (OWN, "purple", "v"),
+    )
     questions = table["question"].nunique()
     figure = Figure(figsize=(1 + 3.5 * questions, 4.2), layout="constrained")
     axes = figure.subplots(1, questions, sharey=True)
@@ -301,12 +359,12 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
         for place, (kind, color, marker) in enumerate(marks):
             part = rows[rows["kind"] == kind]
             nominal = part["level"] / (1 if question not in (ONE_SIDE, HIGH_END) else 2)
-            x = [LEVELS.index(level) + (place - 1.5) / 5 for level in part["level"]]
+            x = [LEVELS.index(level) + (place - 2) / 6 for level in part["level"]]
             ax.plot(x, part["rate"] / nominal, marker, color=hue[color], alpha=0.5, ms=4, ls="", label=kind)
         ax.axhline(1, color="black", ls="--", lw=1, label="nominal")
         ax.set_xticks(range(len(LEVELS)), [f"{level:g}" for level in LEVELS])
         ax.set_title(question, fontsize="medium")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5, frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=6, frameon=False)
     figure.supylabel("misses of the worst cases / nominal probability", fontsize="medium")
     figure.supxlabel("nominal probability of a miss", fontsize="medium")
     return {"": figure}
@@ -315,7 +373,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 study = Study(
     question="Does `compare` by squared kernel errors keep its level, and do its intervals cover?",
     seed=SEED,
-    runtime_hours=0.3,
+    runtime_hours=0.5,
     table=table,
     takes_store=True,
     figures=figures,

@@ -27,6 +27,7 @@ from calibstat.cli.options import (
     File,
     Folder,
     Label,
+    Labels,
     LensText,
     Level,
     Method,
@@ -224,7 +225,7 @@ def show_margin(
 @takes_groups
 def compare_models(
     file: File,
-    label: Label,
+    label: Labels,
     prob: Models,
     reading: Reading,
     columns: RowColumns,
@@ -262,8 +263,8 @@ def compare_models(
         if measure is not None and measure not in MEASURES:
             raise unknown_measure(measure)
         settings: dict[str, Any] = {"measure": measure}
-        plain = method == "bootstrap" and measure in (None, *FROM_CELLS) and not (lens or columns)
-        rows, how = models_in_batches(file, label, prob, reading) if plain else None, ""
+        plain = method == "bootstrap" and measure in (None, *FROM_CELLS) and not (lens or columns or label[1:])
+        rows, how = models_in_batches(file, label[0], prob, reading) if plain else None, ""
         if rows is None:
             rows, how = read_models_with_columns(file, label, prob, reading, columns)
             asked = measure or str(design_of_models(rows).default["measure"])
@@ -282,7 +283,7 @@ def compare_models(
         )
         answer = "\n".join([*comparison.rows.cautions, comparison.answer])
         parts: list[str | Table] = [answer, table_of_models(comparison), table_of_pairs(comparison)]
-        parts += [each for each in (*comparison.remarks, comparison.rows.compared, comparison.note) if each]
+        parts += comparison.beside_tables()
         counts = f"{words.number_of('row', comparison.n[0])}, {len(comparison.names)} models"
         data = words.Brief(f"{counts}, {comparison.lens}. {how.strip()}".strip())
         caution = words.ABOUT_SCORES + words.units(columns.cluster is not None)

@@ -34,6 +34,15 @@ Label = Annotated[
         "numbers from 0.",
     ),
 ]
+Labels = Annotated[
+    list[str],
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Column of outcomes: 0 or 1, or two values (see --positive); of several classes their names, or their "
+        "numbers from 0. Once for each --prob if models have outcomes of their own, such as whether each was right.",
+    ),
+]
 Prob = Annotated[
     list[str],
     typer.Option(

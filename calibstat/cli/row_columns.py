@@ -11,6 +11,8 @@ from calibstat.cli.options import ClusterColumn, FoldsColumn, UnseenClusters, We
 from calibstat.cli.reading import Reading
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from calibstat.data.checked_rows import Data, Models
     from calibstat.data.predictions import Predictions
     from calibstat.data.sample import Sample
@@ -80,15 +82,46 @@ def read_with_columns(
 
 
 def read_models_with_columns(
-    file: Path, label: str, prob: Sequence[str], reading: Reading, columns: RowColumns = AS_THEY_ARE
+    file: Path, label: str | Sequence[str], prob: Sequence[str], reading: Reading, columns: RowColumns = AS_THEY_ARE
 ) -> tuple[Models, str]:
-    """Return models on the same rows, and how outcomes were understood and rows came about."""
+    """Return models on the same rows, and how outcomes were understood and rows came about.
+
+    Several labels are the columns of outcomes of each model, in the order of `prob`.
+    """
     from calibstat.cli.input_files import read_models
     from calibstat.data.checked_rows import Models
 
-    y, models, how = read_models(file, label, prob, reading)
+    labels, how = [label] if isinstance(label, str) else label, ""
+    y: Any
+    if len(labels) == 1:
+        y, models, how = read_models(file, labels[0], prob, reading)
+    else:
+        y, models = _read_own_outcomes(file, labels, prob, reading)
     words = columns.words(file)
     return Models(y, models, **words), how + in_words(words)
+
+
+def _read_own_outcomes(
+    file: Path, labels: Sequence[str], prob: Sequence[str], reading: Reading
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Read a column of outcomes and one of predictions for each model."""
+    from calibstat.cli.input_files import read_rows
+    from calibstat.data.predictions import Predictions
+
+    if len(labels) != len(prob):
+        raise ValueError(
+            f"expected one --label, or one for each --prob, found {len(labels)} beside {len(prob)}; the outcomes of a "
+            "model stand at the place of its predictions"
+        )
+    outcomes, models = {}, {}
+    for label, entry in zip(labels, prob, strict=True):
+        rows, _ = read_rows(file, label, [entry], reading)
+        if isinstance(rows, Predictions):
+            raise ValueError(f"expected one column for each --prob beside several --label, found {entry!r} for classes")
+        if entry in models:
+            raise ValueError(f"expected models of different names, found {entry!r} twice for --prob")
+        outcomes[entry], models[entry] = rows
+    return outcomes, models
 
 
 def in_words(words: dict[str, Any]) -> str:

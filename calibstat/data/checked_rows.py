@@ -20,7 +20,13 @@ from calibstat.data.folds_of_rows import ONE_EVENT, columns_of_folds, need_clust
 from calibstat.data.judged_rows import Judge, JudgedColumns, filled
 from calibstat.data.labels import any_outcomes, check_row_names, labels_or_positive
 from calibstat.data.lenses import AnyLens, Lens, OfEachClass, find_lens
-from calibstat.data.models import Predicted, named_models, pairs_of_samples
+from calibstat.data.models import (
+    Predicted,
+    named_models,
+    need_as_many_rows,
+    outcomes_of_models,
+    pairs_of_samples,
+)
 from calibstat.data.named_lens import EVENT
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.numbered_labels import first_labels
@@ -430,7 +436,10 @@ class Models(Mapping[str, Data]):
 
     Parameters
     ----------
-    y_true, sample_weight, cluster, folds, judge, lens, labels, pos_label
+    y_true : array_like, shape (n,), or mapping from name to array_like, shape (n,)
+        Outcomes; or those of each model, where models have outcomes of their own on the same rows, such as whether each
+        of two language models answered a question rightly. Without `folds` and `judge`.
+    sample_weight, cluster, folds, judge, lens, labels, pos_label
         As for `Data`.
     y_prob : mapping from name to array_like, shape (n,) or (n, K), or data frame
         The predictions of each model; a data frame has a column of probabilities of outcome 1 for each.
@@ -453,7 +462,7 @@ class Models(Mapping[str, Data]):
 
     def __init__(
         self,
-        y_true: ArrayLike | Sample | Predictions,
+        y_true: ArrayLike | Sample | Predictions | Mapping[str, ArrayLike],
         y_prob: Predicted,
         *,
         sample_weight: ArrayLike | None = None,
@@ -467,19 +476,23 @@ class Models(Mapping[str, Data]):
         models = named_models(y_prob)
         if models is None:
             raise no_models(y_prob)
+        self.own_outcomes = isinstance(y_true, Mapping)
+        outcomes = outcomes_of_models(y_true, models, {"folds": folds, "judge": judge})
         of_rows: Any = cluster.labels if isinstance(cluster, Clusters) else cluster
         unseen = cluster.unseen if isinstance(cluster, Clusters) else UNSEEN[0]
-        check_row_names(y_true, of_rows, ("y_true", "cluster"))
+        check_row_names(next(iter(outcomes.values())), of_rows, ("y_true", "cluster"))
         labels = labels_or_positive(labels, pos_label)
         rows: dict[str, Any] = {"sample_weight": sample_weight, "lens": lens, "labels": labels, "folds": folds}
         rows |= {"judge": judge, "cluster": None if judge is None else cluster}
-        self._data: dict[str, Data] = named(lambda prob: Data(y_true, prob, **rows), models)
+        each = {name: (outcomes[name], prob) for name, prob in models.items()}
+        self._data: dict[str, Data] = named(lambda pair: Data(*pair, **rows), each)
+        need_as_many_rows({name: data.n for name, data in self.items()})
         self.counted: CountedRows | None = None
         if of_rows is not None and judge is None:  # which all models share
             unit = as_clusters(of_rows, self.first.n)
-            for each in self.values():
-                each.take_clusters(unit, of_rows)
-                each.unseen = unseen
+            for data in self.values():
+                data.take_clusters(unit, of_rows)
+                data.unseen = unseen
 
     @classmethod
     def from_counts(cls, y_true: ArrayLike, y_prob: Mapping[str, ArrayLike], count: ArrayLike) -> Models:
@@ -578,7 +591,8 @@ class Models(Mapping[str, Data]):
 
     def __repr__(self) -> str:
         names = ", ".join(short(name, 40) for name in self)
-        return f"Models({names}: {self.first.counts})"
+        counts = "; ".join(each.counts for each in self.values()) if self.own_outcomes else self.first.counts
+        return f"Models({names}: {counts})"
 
 
 class Samples(dict[str, Data]):
@@ -601,7 +615,7 @@ Outcomes: TypeAlias = OneModel | Models
 def models_of(data: Mapping[str, Data]) -> Models:
     """Return the models of the `Data` of each, which are the same rows."""
     made = object.__new__(Models)
-    made._data, made.counted = dict(data), None
+    made._data, made.counted, made.own_outcomes = dict(data), None, False
     return made
 
 

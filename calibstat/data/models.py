@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checks import described, need_text, quoted, refuse_lazy, short
-from calibstat.data.labels import OutcomeNames, column_names
+from calibstat.data.labels import OutcomeNames, check_row_names, column_names
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.data.validation import sums_are_rounded
 
@@ -45,6 +45,53 @@ def named_models(y_prob: Any) -> dict[str, Any] | None:
         found = " and ".join(f"({quoted(names)})" for names in list(orders)[:2])
         raise ValueError(f"expected the same order of classes in the columns of all models, found {found}")
     return dict(models)
+
+
+def outcomes_of_models(y_true: Any, models: Mapping[str, Any], beside: Mapping[str, object]) -> dict[str, Any]:
+    """Return the outcomes of each model by its name: the same of all, or where a mapping is given those of each.
+
+    Raise unless these are one-dimensional and without gaps, of the models of the predictions, and in the same rows, and
+    none of the words about rows is given that go with the same outcomes alone.
+    """
+    if not isinstance(y_true, Mapping):
+        return dict.fromkeys(models, y_true)
+    for word, given in beside.items():
+        if given is not None:
+            raise ValueError(f"expected outcomes of each model without {word}=, which no study covers; found one")
+    outcomes = {str(name): given for name, given in y_true.items()}
+    if outcomes.keys() != models.keys():
+        raise ValueError(
+            f"expected outcomes and predictions of the same models, found outcomes of {quoted(outcomes)} and "
+            f"predictions of {quoted(models)}"
+        )
+    for name, given in outcomes.items():
+        if isinstance(given, tuple) or np.ndim(given) != 1:
+            raise ValueError(
+                f"expected the outcomes of {short(name)}, an array of shape (n,), found {described(given)}; give "
+                "outcomes and predictions as two mappings, or samples of different rows as one"
+            )
+        missing = np.array([value is None or value != value for value in np.asarray(given, object)])
+        if missing.any():
+            raise ValueError(
+                f"expected an outcome of {short(name)} in every row, found none in row {int(missing.argmax())}; rows "
+                "that all models answered are chosen by who abstains, and a calibrated model may be wrong on them: "
+                "give an abstention an outcome and a prediction, or say that the question is of these rows alone"
+            )
+        check_row_names(
+            next(iter(outcomes.values())), given, (f"y_true[{next(iter(outcomes))!r}]", f"y_true[{name!r}]")
+        )
+    return {name: outcomes[name] for name in models}
+
+
+def need_as_many_rows(rows: Mapping[str, int]) -> None:
+    """Raise unless all models have as many rows."""
+    first, *others = rows.items()
+    for other in others:
+        if other[1] != first[1]:
+            raise ValueError(
+                f"expected the same rows of all models, found {first[1]:,} of {short(first[0])} and {other[1]:,} of "
+                f"{short(other[0])}"
+            )
 
 
 def are_classes(columns: Sequence[Any]) -> bool:

@@ -15,7 +15,7 @@ from calibstat.resampling import Draws
 from calibstat.resampling.rng import Rng
 
 
-@question_of_all("sample_weight", "cluster", "folds", "judge", "samples")
+@question_of_all("sample_weight", "cluster", "folds", "judge", "samples", "own_outcomes")
 def compare(
     rows: Data | Models | Samples,
     /,
@@ -42,8 +42,9 @@ def compare(
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or mapping from name to (y_true, y_prob)
-        Outcomes; or, for samples of different rows (two periods, two sites), both arrays of each.
+    y_true : array_like, shape (n,), or mapping from name to array_like, shape (n,), or to (y_true, y_prob)
+        Outcomes; where models have outcomes of their own on the same rows (two language models on the same questions),
+        those of each; or, for samples of different rows (two periods, two sites), both arrays of each.
     y_prob : mapping from name to array_like, shape (n,) or (n, K)
         The predictions of each of two models or more, for the same rows, with weights, clusters, folds or a judge.
     measure : str or Measure

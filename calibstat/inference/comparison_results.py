@@ -13,7 +13,7 @@ from calibstat.digits import settled
 from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.size_of_error import LOW
 from calibstat.measures.kinds.named_measure import NamedMeasure
-from calibstat.output.wording import level_text
+from calibstat.output.wording import level_text, percent
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
@@ -73,6 +73,9 @@ class Comparison(NotedResult):
         0.
     remarks : tuple of str, length n_pairs or 0
         What is to be said of each pair beside the numbers, such as that a plain interval of clusters leaves out 0.
+    rates, mean_predictions : ndarray, shape (M,), or None
+        Of models with outcomes of their own: the share of outcome 1 of each, which is its accuracy where that means
+        right, and its mean prediction.
     """
 
     names: tuple[str, ...]
@@ -99,6 +102,8 @@ class Comparison(NotedResult):
     at_least: np.ndarray | None = None
     same_order: tuple[bool, ...] = ()
     remarks: tuple[str, ...] = ()
+    rates: np.ndarray | None = None
+    mean_predictions: np.ndarray | None = None
 
     @property
     def answer(self) -> str:
@@ -164,9 +169,15 @@ class Comparison(NotedResult):
         for i in range(len(self.pairs)):
             lines.append(self._pair_in_words(i))
             lines += [self.remarks[i]] if self.remarks and self.remarks[i] else []
+        lines += self._rates_in_words()
         lines += [*(measures if errors else []), *self.rows.cautions]
         lines.append(f"Null hypothesis of each pair: {self.null_hypothesis} ({kind}).")
         return "\n".join([*lines, *([self.rows.compared] if self.rows.compared else [])])
+
+    def beside_tables(self) -> list[str]:
+        """Return what is to be said beside tables of the numbers."""
+        told = (*self._rates_in_words(), *self.remarks, self.rows.compared, self.note)
+        return [each for each in told if each]
 
     def _pair_in_words(self, i: int) -> str:
         """Say the difference of a pair with its interval, if there is one, and its p-value."""
@@ -193,6 +204,17 @@ class Comparison(NotedResult):
         )
         of = ", root mean squares over the classes," if self.lens.reduce else ""
         return [f"Kernel errors{of} with {level_text(self.confidence_level)} confidence intervals: {errors}."]
+
+    def _rates_in_words(self) -> list[str]:
+        """Say how often each model has outcome 1 and what it predicts, in a line, if each has outcomes of its own."""
+        if self.rates is None or self.mean_predictions is None:
+            return []
+        each = zip(self.names, self.rates, self.mean_predictions, strict=True)
+        what = self.lens.subject
+        rates = (
+            f"{name}: {what} in {percent(rate)} of rows, mean prediction {percent(mean)}" for name, rate, mean in each
+        )
+        return [f"{'; '.join(rates)}."]
 
     def _conclusion(self, i: int) -> str:
         """Say of a pair which error is smaller and by how much at least, if known; or that a score compares errors."""

@@ -89,7 +89,7 @@ class Estimate(Protocol):
     @overload
     def __call__(
         self,
-        y_true: Models | ArrayLike,
+        y_true: Models | ArrayLike | Mapping[str, ArrayLike],
         y_prob: Mapping[str, Any] | None = None,
         *,
         lens: EachClass,
@@ -99,7 +99,7 @@ class Estimate(Protocol):
     @overload
     def __call__(
         self,
-        y_true: Models | ArrayLike,
+        y_true: Models | ArrayLike | Mapping[str, ArrayLike],
         y_prob: Mapping[str, Any] | None = None,
         *,
         lens: OneLens = None,

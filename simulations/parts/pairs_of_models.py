@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from calibstat.generators.distributions import Random
 
 from .populations import log_uniform
-from .squares_of_kinds import PairOfKinds
+from .squares_of_kinds import PairOfKinds, PairOfOwnOutcomes
 
 MOST_KINDS = 8
 BANDWIDTHS = 0.05, 0.2, 1.0
@@ -68,7 +70,11 @@ def changed(random: Random, pair: PairOfKinds) -> PairOfKinds:
         return np.clip(np.where(inside, part + random.normal(0, 1, part.size) * spread, part), 0, 1)
 
     chance, first, second = (moved(part) for part in (pair.chance, pair.first, pair.second))
-    return PairOfKinds(probability / probability.sum(), chance, first, second, pair.bandwidth)
+    other = replace(pair, probability=probability / probability.sum(), chance=chance, first=first, second=second)
+    if not isinstance(other, PairOfOwnOutcomes):
+        return other
+    dependence = np.clip(other.dependence + size * random.normal(size=chance.size), -1, 1)
+    return replace(other, other_chance=moved(other.other_chance), dependence=dependence)
 
 
 def made_equal(pair: PairOfKinds) -> PairOfKinds | None:
@@ -80,12 +86,36 @@ def made_equal(pair: PairOfKinds) -> PairOfKinds | None:
     if min(one, other) <= 0 or np.array_equal(pair.first, pair.second):
         return None
     if one < other:
-        pair = PairOfKinds(pair.probability, pair.chance, pair.second, pair.first, pair.bandwidth)
+        pair = _swapped(pair)
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         share = (low + high) / 2
         value = pair.chance + share * (pair.first - pair.chance)
-        moved = PairOfKinds(pair.probability, pair.chance, value, pair.second, pair.bandwidth)
+        moved = replace(pair, first=value)
         low, high = (low, share) if moved.difference > 0 else (share, high)
     value = pair.chance + (low + high) / 2 * (pair.first - pair.chance)
-    return PairOfKinds(pair.probability, pair.chance, value, pair.second, pair.bandwidth)
+    return replace(pair, first=value)
+
+
+def _swapped(pair: PairOfKinds) -> PairOfKinds:
+    """Return the models in the other order."""
+    other = replace(pair, first=pair.second, second=pair.first)
+    if isinstance(other, PairOfOwnOutcomes):
+        return replace(other, chance=other.other_chance, other_chance=other.chance)
+    return other
+
+
+def random_pair_of_own_outcomes(random: Random, n: int) -> PairOfOwnOutcomes:
+    """Draw kinds of rows in which a second model has outcomes of its own, sure, rare or any, or those of the first."""
+    pair = random_pair(random, n)
+    m = pair.chance.size
+    sort = random.integers(0, 4, m)
+    chance = np.choose(
+        sort, [pair.chance, np.round(random.random(m)), random.random(m), log_uniform(random, 1e-3, 0.5, m)]
+    )
+    second = _predictions(random, chance, pair.probability * n)
+    second = np.where(random.random(m) < random.choice([0, 0.4]), pair.first, second)
+    dependence = np.choose(random.integers(0, 4, m), [-np.ones(m), np.zeros(m), np.ones(m), random.uniform(-1, 1, m)])
+    return PairOfOwnOutcomes(
+        pair.probability, pair.chance, pair.first, second, pair.bandwidth, other_chance=chance, dependence=dependence
+    )

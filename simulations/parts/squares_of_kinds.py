@@ -6,8 +6,8 @@ can be left out, to show that they are needed.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from calibstat.bounds.skewness import cancelled, share_skewed_up, unsure
 from calibstat.generators.distributions import Random
 
 STEPS = ("curvature", "quadratic", "skewness")
+OneModel = tuple[np.ndarray, np.ndarray, float]  # outcomes and predictions in cells, and a sign
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,10 @@ class Ends:
 
 @dataclass(frozen=True, eq=False)
 class PairOfKinds:
-    """Two models on rows of a few kinds: probabilities, chances of outcome 1, and both predictions, shape (m,)."""
+    """Two models on rows of a few kinds: probabilities, chances of outcome 1, and both predictions, shape (m,).
+
+    A cell is a kind with an outcome.
+    """
 
     probability: np.ndarray
     chance: np.ndarray
@@ -73,19 +77,27 @@ class PairOfKinds:
     bandwidth: float = 0.2
 
     @cached_property
-    def cells(self) -> tuple[np.ndarray, ...]:
-        """Probability, outcome and both predictions of each kind with each outcome, shape (2 m,)."""
-        share = np.concatenate([self.probability * (1 - self.chance), self.probability * self.chance])
-        outcome = np.repeat([0.0, 1.0], self.chance.size)
-        return share, outcome, np.tile(self.first, 2), np.tile(self.second, 2)
+    def share(self) -> np.ndarray:
+        """The probability of each kind with each outcome, shape (2 m,)."""
+        return np.concatenate([self.probability * (1 - self.chance), self.probability * self.chance])
+
+    @property
+    def chances(self) -> tuple[np.ndarray, np.ndarray]:
+        """The chance of outcome 1 of each model."""
+        return self.chance, self.chance
 
     def squares(self) -> tuple[float, float]:
         """Return the squared errors of both models in the population."""
         found = []
-        for value in (self.first, self.second):
-            gap = self.probability * (self.chance - value)
+        for chance, value in zip(self.chances, (self.first, self.second), strict=True):
+            gap = self.probability * (chance - value)
             found.append(float(gap @ kernel(value, self.bandwidth) @ gap))
         return found[0], found[1]
+
+    def fewest(self, n: int) -> float:
+        """Return the fewest outcomes of a kind that a model is expected to have in n rows."""
+        rates = np.array([self.probability @ chance for chance in self.chances])
+        return float(n * np.minimum(rates, 1 - rates).min())
 
     @property
     def difference(self) -> float:
@@ -93,30 +105,33 @@ class PairOfKinds:
         one, other = self.squares()
         return one - other
 
-    def alone(self, *, first: bool) -> PairOfKinds:
-        """Return one of the models by itself."""
-        return OfOneModel(self.probability, self.chance, *(self.first if first else self.second,) * 2, self.bandwidth)
-
     @property
-    def models(self) -> tuple[tuple[np.ndarray, float], ...]:
-        """The predictions of each model in the cells, with the sign of its squared error."""
-        _, _, a, b = self.cells
-        return (a, 1.0), (b, -1.0)
+    def models(self) -> tuple[OneModel, OneModel]:
+        """Outcomes and predictions of each model in the cells, with the sign of its squared error."""
+        y = np.repeat([0.0, 1.0], self.chance.size)
+        return (y, np.tile(self.first, 2), 1.0), (y, np.tile(self.second, 2), -1.0)
 
     def draw(self, random: Random, n: int, data_sets: int) -> np.ndarray:
         """Return numbers of rows of each kind with each outcome, shape (B, 2 m)."""
-        return random.multinomial(n, self.cells[0] / self.cells[0].sum(), data_sets).astype(np.float64)
+        return random.multinomial(n, self.share / self.share.sum(), data_sets).astype(np.float64)
+
+    def alone(self, count: np.ndarray, *, first: bool) -> Ends:
+        """Return what the ends of the squared error of one model are made of."""
+        label, value, _ = self.models[0 if first else 1]
+        return self._ends([(label, value, 1.0)], count)
 
     def ends(self, count: np.ndarray) -> Ends:
         """Return what the ends of these data sets are made of."""
-        y = self.cells[1]
+        return self._ends(self.models, count)
+
+    def _ends(self, models: Sequence[OneModel], count: np.ndarray) -> Ends:
         n = float(count[0].sum())
         added = np.zeros(count.shape)
-        terms = np.zeros((y.size, y.size))
+        terms = np.zeros((count.shape[1], count.shape[1]))
         most, least = np.zeros((2, len(count)))
         plain = []
         skew, noise = np.zeros((2, *count.shape))
-        for value, sign in self.models:
+        for y, value, sign in models:
             residual, near = y - value, kernel(value, self.bandwidth)
             smoothed = (count * residual) @ near
             added = added + sign * residual * (smoothed - residual)
@@ -155,13 +170,41 @@ def _spreads(variance: np.ndarray, third: np.ndarray, z: float, k: float) -> np.
     return np.asarray(added + np.sqrt(z**2 + added**2))
 
 
-class OfOneModel(PairOfKinds):
-    """One model on rows of a few kinds."""
+@dataclass(frozen=True, eq=False)
+class PairOfOwnOutcomes(PairOfKinds):
+    """Two models with outcomes of their own on rows of a few kinds: `chance` is of the first model.
+
+    Attributes
+    ----------
+    other_chance : ndarray, shape (m,)
+        The chance of outcome 1 of the second model.
+    dependence : ndarray, shape (m,)
+        Of both outcomes in a kind: from -1, as rarely both 1 as can be, over 0, independent, to 1, as often as can be.
+    """
+
+    other_chance: np.ndarray = field(kw_only=True)
+    dependence: np.ndarray = field(kw_only=True)
 
     @property
-    def models(self) -> tuple[tuple[np.ndarray, float], ...]:
-        """The predictions of the model in the cells."""
-        return ((self.cells[2], 1.0),)
+    def chances(self) -> tuple[np.ndarray, np.ndarray]:
+        """The chance of outcome 1 of each model."""
+        return self.chance, self.other_chance
+
+    @cached_property
+    def share(self) -> np.ndarray:
+        """The probability of each kind with outcomes (0, 0), (1, 0), (0, 1) and (1, 1), shape (4 m,)."""
+        p, q = self.chances
+        end = np.where(self.dependence > 0, np.minimum(p, q), np.maximum(p + q - 1, 0))
+        both = p * q + abs(self.dependence) * (end - p * q)
+        return np.maximum(np.concatenate([1 - p - q + both, p - both, q - both, both]), 0) * np.tile(
+            self.probability, 4
+        )
+
+    @property
+    def models(self) -> tuple[OneModel, OneModel]:
+        """Outcomes and predictions of each model in the cells, with the sign of its squared error."""
+        one, other = (np.repeat(labels, self.chance.size) for labels in ([0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]))
+        return (one, np.tile(self.first, 4), 1.0), (other, np.tile(self.second, 4), -1.0)
 
 
 def kernel(value: np.ndarray, bandwidth: float) -> np.ndarray:

@@ -60,3 +60,24 @@ def test_what_is_supposed_of_absent_clusters_can_be_said(tmp_path):
     assert "expected --cluster beside --unseen, found --unseen rows alone" in plain_text(alone.stderr)
     wrong = run("interval", *rows, "--prob", "p", "--unseen", "days")
     assert "'observed', 'clusters' or 'rows', found 'days'" in plain_text(wrong.stderr)
+
+
+def test_outcomes_of_each_model(tmp_path):
+    """One --label for each --prob, at the same place; the answer says how often each is right."""
+    random = np.random.default_rng(1)
+    prob = {"A": random.choice([0.6, 0.9], 300), "B": random.choice([0.7, 0.8], 300)}
+    right = {f"right_{name}": (random.random(300) < p).astype(int) for name, p in prob.items()}
+    file = tmp_path / "answers.csv"
+    pd.DataFrame({**right, **prob}).to_csv(file, index=False)
+    models = ("--prob", "A", "--prob", "B")
+    both = ("--label", "right_A", "--label", "right_B")
+    text = plain_text(run("compare", file, *both, *models).stdout)
+    expected = cs.compare({"A": right["right_A"], "B": right["right_B"]}, prob)
+    assert expected.answer in text
+    assert f"outcome 1 in {100 * right['right_A'].mean():.0f} % of rows" in " ".join(text.split())
+    one = run("compare", file, *both, "--label", "A", *models)
+    assert "expected one --label, or one for each --prob, found 3 beside 2" in plain_text(one.stderr)
+    missing = run("compare", file, "--label", "right_A", "--label", "right_C", *models)
+    assert "no column 'right_C'" in plain_text(missing.stderr)
+    classes = run("compare", file, *both, "--prob", "A*", "--prob", "B")
+    assert "A*" in plain_text(classes.stderr)

@@ -23,7 +23,7 @@ LENSES = {
     "class-wise max": {"lens": "class_wise_max"},
     "canonical": {"lens": "canonical"},
 }
-QUESTIONS = ("test", "honest", "percentile", "compare")
+QUESTIONS = ("test", "honest", "percentile", "compare", "own")  # own: outcomes of each model
 
 
 def rows():
@@ -43,6 +43,7 @@ def signs(measure, lens, given):
         lambda: cs.confidence_interval(label, prob, **asked),
         lambda: cs.confidence_interval(label, prob, method="percentile", **asked),
         lambda: cs.compare(label, {"a": prob, "b": other}, **asked),
+        lambda: cs.compare({"a": label, "b": np.roll(label, 1)}, {"a": prob, "b": other}, **asked),
     )
     for call in calls:
         try:

@@ -41,6 +41,7 @@ def calls(y: Floats, p: Floats, prob: Floats, models: dict[str, Floats], mapping
     assert_type(cs.estimate(y, prob, lens="class_wise_max"), float)
     assert_type(cs.estimate(y, models), cs.Answers[float])
     assert_type(cs.estimate(y, mapping)["a"], float)
+    assert_type(cs.estimate({"a": y}, mapping)["a"], float)
     assert_type(cs.calibration_test(y, p, rng=1, sample_weight=p), CalibrationTestResult)
     assert_type(cs.calibration_test(y, prob, lens="class_wise"), CalibrationTestResult)
     assert_type(cs.calibration_test(y, models), cs.Answers[CalibrationTestResult])

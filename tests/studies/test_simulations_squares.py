@@ -5,14 +5,18 @@ import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
+import calibstat as cs
 from calibstat.bounds.square_bound import Side, bound_of
+from simulations.parts import own_outcomes as own
 from simulations.parts import squares_in_the_limit as limits
 from simulations.parts import squares_of_clusters as clusters
-from simulations.parts.pairs_of_models import changed, made_equal, random_pair
-from simulations.parts.squares_of_kinds import PairOfKinds
+from simulations.parts.pairs_of_models import changed, made_equal, random_pair, random_pair_of_own_outcomes
+from simulations.parts.squares_of_kinds import PairOfKinds, PairOfOwnOutcomes
 from simulations.squares import (
+    AS_SAMPLES,
     DIFFERENCE,
     EQUAL,
+    FEW_OUTCOMES,
     FOUND,
     HIGH_END,
     ONE_SIDE,
@@ -34,8 +38,8 @@ def test_it_is_the_recipe_of_the_package():
         bandwidth = float(random.choice([0.05, 0.2, 1]))
         pair = PairOfKinds(random.dirichlet(np.ones(m)), random.random(m), first, second, bandwidth)
         count = pair.draw(random, int(random.choice([2, 10, 100])), 2)
-        ends, alone = pair.ends(count), pair.alone(first=True).ends(count)
-        _, y, a, b = pair.cells
+        ends, alone = pair.ends(count), pair.alone(count, first=True)
+        (y, a, _), (_, b, _) = pair.models
         for i, rows in enumerate(count):
             seen = rows > 0
             sides = [Side(v[seen], (y - v)[seen], bandwidth, sign) for v, sign in ((a, 1.0), (b, -1.0))]
@@ -43,6 +47,50 @@ def test_it_is_the_recipe_of_the_package():
                 for tail in (0.005, 0.025, 0.3):
                     assert found.low(tail)[i] == pytest.approx(bound.low(tail), rel=1e-8, abs=1e-12)
                     assert found.high(tail)[i] == pytest.approx(bound.high(tail), rel=1e-8, abs=1e-12)
+
+
+def compared(pair, cells):
+    """The comparison by the package of models with outcomes of their own, on these cells of a pair."""
+    (y, a, _), (x, b, _) = pair.models
+    measure = cs.measures.KernelCESquared(bandwidth=pair.bandwidth)
+    return cs.compare({"A": y[cells], "B": x[cells]}, {"A": a[cells], "B": b[cells]}, measure=measure)
+
+
+def test_it_is_the_recipe_of_the_package_for_models_with_outcomes_of_their_own():
+    """The twin: the outcomes of A for both."""
+    random = np.random.default_rng(3)
+    worst = 0.0
+    for _ in range(30):
+        n = int(random.integers(20, 200))
+        pair = random_pair_of_own_outcomes(random, n)
+        assert pair.share.sum() == pytest.approx(1)
+        count = pair.draw(random, n, 1)
+        found = compared(pair, np.repeat(np.arange(pair.share.size), count[0].astype(int)))
+        ends = pair.ends(count)
+        assert found.low[0] == pytest.approx(max(ends.low(0.025)[0], -1), rel=1e-8, abs=1e-12)
+        assert found.high[0] == pytest.approx(min(ends.high(0.025)[0], 1), rel=1e-8, abs=1e-12)
+        (y, *_), (_, *other) = pair.models
+        wrong = pair._ends([pair.models[0], (y, *other)], count)
+        worst = max(worst, abs(found.high[0] - wrong.high(0.025)[0]))
+    assert worst > 0.01
+
+
+def test_outcomes_of_their_own_depend_as_they_are_told():
+    """Chances .3 and .6: both 1 in max(0, -.1) = 0, .18 and .3; each model keeps its chance."""
+    for dependence, both in ((-1.0, 0.0), (0.0, 0.18), (1.0, 0.3)):
+        parts = (np.ones(1), np.array([0.3]), np.array([0.5]), np.array([0.5]))
+        pair = PairOfOwnOutcomes(*parts, other_chance=np.array([0.6]), dependence=np.array([dependence]))
+        assert pair.share == pytest.approx([0.1 + both, 0.3 - both, 0.6 - both, both])
+        models = own.TwoModels(own.Model("high", 0.1), own.Model("low", 0.0), dependence)
+        y, p = models.draw(np.random.default_rng(1), 20_000)
+        for name, over in (("A", 0.1), ("B", 0.0)):  # within 4 standard errors of .0035
+            assert y[name].mean() == pytest.approx(p[name].mean() - over, abs=0.014)
+    assert pair.fewest(100) == pytest.approx(30)
+
+
+def test_errors_of_named_models_are_equal():
+    for one, other in own.LEVEL.values():
+        assert one.square(own.BANDWIDTH) == pytest.approx(other.square(own.BANDWIDTH), abs=1e-12)
 
 
 def of_kinds(*parts):
@@ -123,8 +171,8 @@ def test_clusters_taken_as_rows_would_be_found_apart():
 
 def test_errors_are_made_equal():
     random = np.random.default_rng(2)
-    made = [made_equal(random_pair(random, 1000)) for _ in range(50)]
-    assert sum(pair is not None for pair in made) > 20
+    made = [made_equal(draw(random, 1000)) for draw in (random_pair, random_pair_of_own_outcomes) for _ in range(50)]
+    assert sum(pair is not None for pair in made) > 40
     for pair in filter(None, made):
         one, other = pair.squares()
         assert one == pytest.approx(other, rel=1e-9, abs=1e-15)
@@ -164,8 +212,8 @@ def test_limits(equal):
 
 def test_the_table_and_a_planted_fault():
     table = study.table(quick=True, n_jobs=1)
-    assert set(table["question"]) == {EQUAL, DIFFERENCE, ONE_SIDE, HIGH_END, ROWS_HIDE, FOUND}
-    assert set(table["kind"]) == {"limit", "population", "clusters", "classes"}
+    assert set(table["question"]) == {EQUAL, DIFFERENCE, ONE_SIDE, HIGH_END, ROWS_HIDE, FOUND, AS_SAMPLES, FEW_OUTCOMES}
+    assert set(table["kind"]) == {"limit", "population", "clusters", "classes", "own outcomes"}
     assert violations(table).empty
     for column in ("missed_below", "false_sentences"):
         planted = table.assign(**{column: np.where(table.index == table.index[-1], table["replicates"], table[column])})
@@ -178,5 +226,5 @@ def test_the_table_and_a_planted_fault():
     pd.testing.assert_frame_equal(table.iloc[: len(again)], again, check_dtype=False)
     figure = study.figures(table)[""]
     assert [ax.get_title() for ax in figure.axes] == [
-        each for each in dict.fromkeys(table["question"]) if each != FOUND
+        each for each in dict.fromkeys(table["question"]) if each not in (FOUND, AS_SAMPLES)
     ]

@@ -43,7 +43,7 @@ def check_before_reading(given: Mapping[str, Any], columns: Sequence[str]) -> No
     wanted = {name: given[name] for name in columns if given[name]}
     patterns = [entry for entry in wanted.get("prob", []) if WILD.search(entry)]
     if patterns and len(parts) > 1:
-        check_classes(parts, patterns, given.get("label"))
+        check_classes(parts, patterns, _outcomes(given))
     there = names_in(parts[0])
     if there is not None:
         check_names(parts, there, wanted)
@@ -51,7 +51,7 @@ def check_before_reading(given: Mapping[str, Any], columns: Sequence[str]) -> No
 
 def check_names(parts: Sequence[Path], there: Sequence[str], wanted: Mapping[str, Any]) -> None:
     """Raise unless the first file, which has these columns, has all that are wanted, and so have the others."""
-    prob, label = wanted.get("prob", []), wanted.get("label")
+    prob, label = wanted.get("prob", []), _outcomes(wanted)
     named = [column for entry in prob for column in choose(there, label, [entry])[0]]
     need_features(there, wanted.get("by", []))
     for name, given in wanted.items():
@@ -60,6 +60,12 @@ def check_names(parts: Sequence[Path], there: Sequence[str], wanted: Mapping[str
         need_column(there, column)
     known = [(part, names) for part in parts if (names := names_in(part)) is not None]
     check_columns([part for part, _ in known], [names for _, names in known], named)
+
+
+def _outcomes(given: Mapping[str, Any]) -> str | None:
+    """Return the column of outcomes, of models with outcomes of their own the first."""
+    label = given.get("label")
+    return label[0] if isinstance(label, list) else label
 
 
 def check_classes(parts: Sequence[Path], patterns: Sequence[str], label: str | None) -> None:

@@ -84,6 +84,8 @@ class ComparedModels:
         The number of the cluster of each row; None if rows are independent.
     paired : bool
         Whether all models have the same rows.
+    own_outcomes : bool
+        Whether each model has outcomes of its own on these rows.
     """
 
     names: tuple[str, ...]
@@ -91,11 +93,21 @@ class ComparedModels:
     draws: Draws
     unit: np.ndarray | None = None
     paired: bool = True
+    own_outcomes: bool = False
 
     @property
     def first(self) -> Problem:
         """The problem of the first model."""
         return self.problems[0]
+
+    @property
+    def same_outcomes(self) -> bool:
+        """Whether all models have the same outcomes in every row, and not hits or outcomes of their own.
+
+        It is a property of how rows were given: outcomes that agree in these rows may differ in others.
+        """
+        view = self.first.view
+        return not self.own_outcomes and not (view.kind == "binary" and view.confidences)
 
     @property
     def groups(self) -> list[list[int]]:

@@ -108,7 +108,7 @@ class ByLosses(ByEnds):
             assert isinstance(first, MeanInterval)  # samples are of independent rows
             assert isinstance(second, MeanInterval)
             return MeansOfSamples(first, second)
-        return of_same_rows(one, other, _same_outcomes(self.compared.problems[a], self.compared.problems[b]))
+        return of_same_rows(one, other, self.compared.same_outcomes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,14 +163,6 @@ def _need_comparison(problem: Problem, unit: np.ndarray | None) -> None:
         )
     if unit is not None and not problem.takes_clusters:
         raise ValueError(f"no honest comparison with clusters is known for {problem.measure}, {problem.lens}")
-
-
-def _same_outcomes(one: Problem, other: Problem) -> bool:
-    """Whether the outcomes of both come from the rows, and are not hits of the predictions."""
-    if one.view.kind != "binary":
-        return True  # losses of the same labels
-    (y, _), (x, _) = (each.view.one_event().float_rows() for each in (one, other))
-    return np.array_equal(y, x)
 
 
 def p_value_of_ends(above: UpperEnd, below: UpperEnd, tails: np.ndarray | None) -> float:

@@ -7,6 +7,7 @@ from calibstat.data.checks import quoted
 from calibstat.inference.designs.counted import Counted
 from calibstat.inference.designs.folds.fold_comparison import CrossValidatedModels
 from calibstat.inference.designs.judged.rectified_comparison import JudgedModels
+from calibstat.inference.designs.own_outcomes import OwnOutcomes, OwnOutcomesInClusters
 from calibstat.inference.designs.paired import Paired, PairedClusters
 from calibstat.inference.designs.samples import SeparateSamples
 from calibstat.inference.designs.several_models import SeveralModels
@@ -21,6 +22,8 @@ def design_of_models(rows: Data | Models | Samples) -> SeveralModels:
         raise ValueError(f"expected two or more different names, found {quoted(models)}")
     if models.counted is not None:
         return Counted(models, models.counted)
+    if models.own_outcomes:
+        return OwnOutcomes(models) if models.first.cluster is None else OwnOutcomesInClusters(models)
     if models.first.judged is not None:
         return JudgedModels(models)
     if models.first.fold is not None:

@@ -47,7 +47,7 @@ class Question(Protocol[P, R_co]):
     @overload
     def __call__(
         self,
-        y_true: Models | ArrayLike,
+        y_true: Models | ArrayLike | Mapping[str, ArrayLike],
         y_prob: Mapping[str, Any] | None = None,
         *places: P.args,
         **arguments: P.kwargs,
@@ -121,6 +121,11 @@ def _asked(ask: Callable[..., Any], takes: tuple[str, ...], because: Mapping[str
             _refuse_other_names(ask.__name__, arguments, names)
         about = {word: arguments.pop(word) for word in ROW_WORDS.intersection(arguments)} if arguments else {}
         rows = rows_of(cast(Asked, asked), y_true, y_prob, arguments.get("lens"), about)
+        if not each and isinstance(rows, Models) and rows.own_outcomes and "own_outcomes" not in takes:
+            raise ValueError(
+                f"expected the same outcomes for all models of {ask.__name__}, found outcomes of each; ask about each "
+                "model by itself, or calibstat.compare, which takes them"
+            )
         if unknown := [name for name in arguments if name not in names and not takes_options]:
             raise unknown_argument(ask.__name__, unknown[0], known)
         try:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-import numpy as np
-
 from calibstat.data.checked_rows import Data, named
 from calibstat.data.checks import check_level, is_among, short, unknown_name
 from calibstat.inference.comparing.differences import ComparedModels, Pairs, Way, pairs_of
@@ -117,7 +115,12 @@ class SeveralModels(ABC):
             same_order=tuple(self.same_order(compared, *pair) for pair in how.pairs),
             note=self.note(compared, how, rows),
             effective_n=compared.first.view.effective_n,
+            **self.further(compared),
         )
+
+    def further(self, compared: ComparedModels) -> Mapping[str, Any]:
+        """Return further fields of the comparison; none for most rows."""
+        return {}
 
     def pose(self, measure: Measure, draws: Draws) -> ComparedModels:
         """Pose the problem of each model; an error names the model."""
@@ -161,7 +164,6 @@ def equal_measures(compared: ComparedModels, called: str = "models", sampled: st
 def in_same_order(compared: ComparedModels, a: int, b: int) -> bool:
     """Whether a proper score of two models on the same rows of one event differs by their calibration alone."""
     one, other = compared.problems[a], compared.problems[b]
-    if not one.measure.is_proper or one.view.kind != "binary":
+    if not one.measure.is_proper or one.view.kind != "binary" or not compared.same_outcomes:
         return False
-    (y, p), (x, q) = (each.view.one_event().float_rows() for each in (one, other))
-    return np.array_equal(y, x) and rows_in_same_order(p, q)
+    return rows_in_same_order(*(each.view.one_event().float_rows()[1] for each in (one, other)))
