@@ -73,7 +73,7 @@ def _objects(file: Path) -> Iterator[dict[str, Any]]:
         encoding = encoding_of(stream.read(2))
     with opened(file) as stream, io.TextIOWrapper(stream, encoding) as lines:
         if kind_of(file) == ARRAY and (text := lines.read()).lstrip().startswith("["):
-            yield from _objects_of_array(text)
+            yield from map(_flat, _objects_of_array(text))
             return
         lines.seek(0)
         advice = f"; {AS_ARRAY}" if kind_of(file) == ARRAY else ""
@@ -88,7 +88,7 @@ def _objects(file: Path) -> Iterator[dict[str, Any]]:
                 ) from None
             if not isinstance(found, dict):
                 raise ValueError(f"expected one JSON object a line, found {line[:40]!r} in line {number + 1}")
-            yield found
+            yield _flat(found)
 
 
 def _objects_of_array(text: str) -> Iterator[dict[str, Any]]:
@@ -100,6 +100,17 @@ def _objects_of_array(text: str) -> Iterator[dict[str, Any]]:
         if not isinstance(each, dict):
             raise ValueError(f"expected an array of JSON objects, found {short(each, 40)} at row {number}")
         yield each
+
+
+def _flat(found: dict[str, Any]) -> dict[str, Any]:
+    """Return an object without objects in it, whose entries are called by both names, with a dot."""
+    if not any(isinstance(value, dict) for value in found.values()):
+        return found
+    pairs: list[tuple[str, Any]] = []
+    for name, value in found.items():
+        inner = _flat(value) if isinstance(value, dict) else None
+        pairs += [(name, value)] if inner is None else [(f"{name}.{each}", entry) for each, entry in inner.items()]
+    return _once(pairs)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

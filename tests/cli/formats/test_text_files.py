@@ -77,7 +77,7 @@ def test_json_of_either_form(text, encoding, tmp_path):
             b'{\n"y": [1]}',
             r"expected one JSON object a line, found in line 1: .*; or an array of objects, such as to_json",
         ),
-        (b'{"y": {"0": 1}, "p": {"0": 0.5}}', r"found nested values \(dict\)"),
+        (b'{"y": {"0": 1}, "p": {"0": 0.5}}', "no column 'y'; the file has 'y.0', 'p.0'"),
         ('[{"y": 1, "p": 0.5, "ö": 1}]'.encode("latin-1"), "save it as UTF-8"),
     ],
 )
@@ -133,3 +133,17 @@ def test_damaged_files_are_named(tmp_path):
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"y,p\n1,0.5\n")[:-6])
     with pytest.raises(ValueError, match=r"cannot read .*a\.csv\.gz"):
         read_rows(tmp_path / "a.csv.gz", "y", ["p"])
+
+
+@pytest.mark.parametrize("form", ["lines", "array"])
+def test_objects_in_objects_are_called_by_both_names(form, tmp_path):
+    """As in logs of agents and judges; of 90 % and of numbers alike."""
+    found = [{"judge": {"confidence": f"{p}%", "said": {"ok": ok}}, "id": 7} for p, ok in ((90, 1), (35, 0), (60, 1))]
+    file = tmp_path / ("log.jsonl" if form == "lines" else "log.json")
+    file.write_text("\n".join(map(json.dumps, found)) if form == "lines" else json.dumps(found))
+    assert columns_of(file) == ["judge.confidence", "judge.said.ok", "id"]
+    (y, p), _ = read_rows(file, "judge.said.ok", ["judge.confidence"])
+    assert (y.tolist(), p.tolist()) == ([1, 0, 1], [0.9, 0.35, 0.6])
+    file.write_text('{"a": {"b": 1}, "a.b": 2}\n')
+    with pytest.raises(ValueError, match=r"'a\.b' twice"):
+        columns_of(file)
