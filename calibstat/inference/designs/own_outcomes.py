@@ -13,15 +13,9 @@ from calibstat.inference.designs.paired import Paired, PairedClusters
 from calibstat.inference.designs.several_models import HowToCompare
 from calibstat.inference.rows_of_results import Rows
 from calibstat.measures.kinds.base import Measure
-from calibstat.output.wording import listed
 from calibstat.resampling import Draws
 from calibstat.result import read_only
 
-SURE_FROM = 40  # of a model, below which intervals of its differences miss up to 6.5 % of the time in place of 5 %
-OF_FEW_OUTCOMES = (
-    f"With fewer than {SURE_FROM} outcomes of one kind, as of {{}}, an interval of 95 % may miss 6.5 % of the time; "
-    "p-values keep their level."
-)
 SCORES_DIFFER = (
     "Scores of models with outcomes of their own differ by accuracy too, and do not compare calibration alone."
 )
@@ -52,15 +46,9 @@ class OwnOutcomes(Paired):
         return f"{super().null(compared, method, rows)}; each model has outcomes of its own"
 
     def note(self, compared: ComparedModels, how: HowToCompare, rows: Rows) -> str:
-        few = [
-            name
-            for name, problem in zip(compared.names, compared.problems, strict=True)
-            if min(np.bincount(problem.view.one_event().float_rows()[0].astype(np.int64), minlength=2)) < SURE_FROM
-        ]
         notes = [
             super().note(compared, how, rows),
             SCORES_DIFFER if compared.first.measure.is_proper else "",
-            OF_FEW_OUTCOMES.format(listed(few)) if few else "",
         ]
         return "\n".join(note for note in notes if note)
 
