@@ -153,7 +153,7 @@ def _cache_of_loaded_code() -> type:
     from numba.core.runtime import rtsys
 
     class OfLoadedCode(FunctionCache):
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
+        def load_overload(self, sig: object, target_context: object) -> Any:
             rtsys.initialize(target_context)  # what counts references to arrays
             with self._guard_against_spurious_io_errors():
                 return self._load_overload(sig, target_context)

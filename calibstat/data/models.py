@@ -47,7 +47,7 @@ def named_models(y_prob: Any) -> dict[str, Any] | None:
     return dict(models)
 
 
-def outcomes_of_models(y_true: Any, models: Mapping[str, Any], beside: Mapping[str, object]) -> dict[str, Any]:
+def outcomes_of_models(y_true: object, models: Mapping[str, Any], beside: Mapping[str, object]) -> dict[str, Any]:
     """Return the outcomes of each model by its name: the same of all, or where a mapping is given those of each.
 
     Raise unless these are one-dimensional and without gaps, of the models of the predictions, and in the same rows, and
