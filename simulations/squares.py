@@ -358,6 +358,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
             ax.plot(x, part["rate"] / nominal, marker, color=hue[color], alpha=0.5, ms=4, ls="", label=kind)
         ax.axhline(1, color="black", ls="--", lw=1, label="nominal")
         ax.set_xticks(range(len(LEVELS)), [f"{level:g}" for level in LEVELS])
+        ax.set_xlim(-0.6, len(LEVELS) - 0.4)
         ax.set_title(question, fontsize="medium")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=6, frameon=False)
     figure.supylabel("misses of the worst cases / nominal probability", fontsize="medium")

@@ -437,8 +437,8 @@ class Models(Mapping[str, Data]):
     Parameters
     ----------
     y_true : array_like, shape (n,), or mapping from name to array_like, shape (n,)
-        Outcomes; or those of each model, where models have outcomes of their own on the same rows, such as whether each
-        of two language models answered a question rightly. Without `folds` and `judge`.
+        Outcomes, the same for all models; or a mapping with the outcomes of each model, for example whether each of two
+        language models answered a question correctly. A mapping goes without `folds` and `judge`.
     sample_weight, cluster, folds, judge, lens, labels, pos_label
         As for `Data`.
     y_prob : mapping from name to array_like, shape (n,) or (n, K), or data frame

@@ -48,10 +48,10 @@ def named_models(y_prob: Any) -> dict[str, Any] | None:
 
 
 def outcomes_of_models(y_true: object, models: Mapping[str, Any], beside: Mapping[str, object]) -> dict[str, Any]:
-    """Return the outcomes of each model by its name: the same of all, or where a mapping is given those of each.
+    """Return the outcomes of each model by its name: from a mapping, or one array for all models.
 
-    Raise unless these are one-dimensional and without gaps, of the models of the predictions, and in the same rows, and
-    none of the words about rows is given that go with the same outcomes alone.
+    Of a mapping, raise unless each model has an outcome in every row, the names are the names of the predictions, and
+    nothing is given `beside` it.
     """
     if not isinstance(y_true, Mapping):
         return dict.fromkeys(models, y_true)

@@ -43,8 +43,8 @@ def compare(
     Parameters
     ----------
     y_true : array_like, shape (n,), or mapping from name to array_like, shape (n,), or to (y_true, y_prob)
-        Outcomes; where models have outcomes of their own on the same rows (two language models on the same questions),
-        those of each; or, for samples of different rows (two periods, two sites), both arrays of each.
+        Outcomes, the same for all models; a mapping with the outcomes of each model if each has its own (two language
+        models on the same questions); or, of samples of different rows (two sites), both arrays of each sample.
     y_prob : mapping from name to array_like, shape (n,) or (n, K)
         The predictions of each of two models or more, for the same rows, with weights, clusters, folds or a judge.
     measure : str or Measure

@@ -312,9 +312,8 @@ class OneTest:
             classes = self._classes(posed, statistic, null)
             return self._of(self._judged(*mean), *mean, lens, classes=classes, **annotations)
         judged, driver = self._judged(statistic, null), None
-        if (
-            not self.model.calibration_map
-        ):  # what drives an error, and which are too small, is said of calibration alone
+        if not self.model.calibration_map:
+            # what drives an error, and which are too small, is said of calibration alone
             driver = posed.deviation(draws) if judged.pvalue <= CLAIM_LEVEL else None
             tail = self.model.tail(problem.measure)
             has_note = self.model.resample == "labels" and annotations["effective_n"] is None and tail == "greater"
