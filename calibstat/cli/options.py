@@ -92,6 +92,15 @@ StopAfter = Annotated[
         help="Stop drawing after so many resamples at least as extreme as the data, such as 20. Default: draw all.",
     ),
 ]
+SideOfTest = Annotated[
+    str | None,
+    typer.Option(
+        "--side",
+        metavar="over|under",
+        help="Ask one side alone, fixed before the outcomes are seen: over (are predictions too high?) or under (too "
+        "low?). Default: both.",
+    ),
+]
 Seed = Annotated[int, typer.Option("--rng", metavar="SEED", help="The same seed gives the same numbers.")]
 Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to; made if it is not there.")]
 WeightColumn = Annotated[
