@@ -13,7 +13,7 @@ from dataclasses import fields
 from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -105,6 +105,8 @@ def schema_of_one(hint: Any) -> Schema:
     """Return the schema of a value of one type."""
     if hint in PLAIN:
         return PLAIN[hint]
+    if get_origin(hint) is Literal:
+        return {"enum": [*get_args(hint)]}
     if is_result(hint):
         return {"$ref": f"#/$defs/{hint.__name__}"}
     if isinstance(hint, type) and issubclass(hint, InWords):

@@ -100,6 +100,8 @@ search_words = {
     "cross-validation": "cross-validated cross validation cv out-of-fold",
     "recalibration": "calibrate correct platt isotonic temperature scaling update",
     "equivalence": "good enough margin threshold acceptable",
+    "one-side": "one-sided overconfident overconfidence conservative",
+    "rating-grades": "bank default probability pd jeffreys binomial traffic light basel",
     "language-models": "llm llms gpt confidence",
     "intervals": "error bars uncertainty bootstrap",
     "reliability": "calibration curve plot error bars corp",

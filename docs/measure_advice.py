@@ -24,6 +24,10 @@ ADVICE = {  # name: when to use it, when not
         "for an estimate of the binned error whose square is not biased upwards by noise.",
         "where a negative number confuses readers, or for predictions in clusters.",
     ),
+    "mean": (
+        "to ask whether so many events were to be expected: the first question about risks and rating grades.",
+        "by itself: predictions that are too high here and too low there have the right mean.",
+    ),
     "l1": (
         "for the error itself, not over bins, with a stated shape of the calibration curve.",
         "without a shape: then no upper end exists.",

@@ -75,6 +75,16 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "The field `deviation` of a test. It describes these rows: where outcomes and predictions differ most. Only "
         "`claims` is tested.",
     ),
+    "Events": (
+        "calibration_test",
+        "The field `events` of a test with `side`. Compare `expected` with `observed`. `at_least` is a limit, and "
+        "`where` the range that was chosen because its deviation is largest: do not quote it as the size of an error.",
+    ),
+    "EventsInRange": (
+        "calibration_test",
+        "The field `events.where` of a test with `side`: where to look. The range is the largest of many and its "
+        "numbers are overstated; `audit` of ranges that were fixed beforehand says how large an error is.",
+    ),
     "DetectableEffect": (
         "detectable_effect",
         "The smallest `effect` of each family that such rows would have shown, with its `ece`. If an error of "

@@ -45,6 +45,8 @@ MADE = {
     "CrossFitted": lambda: made("Report").models["model"].recalibrated,
     "DetectableEffect": lambda: cs.detectable_effect(P, n_resamples=19, n_datasets=5, rng=1),
     "Equivalence": lambda: cs.equivalence_test(Y, P),
+    "Events": lambda: cs.calibration_test(Y, P, side="over", **FEW).events,
+    "EventsInRange": lambda: of_one_side().events.where,
     "FlexibleCurve": lambda: made("Validation").flexible,
     "GroupingLoss": lambda: cs.grouping_loss(GaussianNB(), P[:, None], Y, P, cv=2, rng=1),
     "GuidedRows": lambda: cs.calibration_test(LABELLED, ASKED_P, judge=cs.Judge(JUDGE, blind=True), **FEW).rows,
@@ -126,6 +128,10 @@ def compared():
 
 
 made = cache(lambda name: MADE[name]())
+
+
+def of_one_side():
+    return cs.calibration_test(*cs.generators.temperature(4).sample(400, rng=1), side="over", **FEW)
 
 
 @cache

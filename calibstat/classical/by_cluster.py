@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.bounds.number_of_events import smallest_mean
 from calibstat.classical.by_cluster_result import ByCluster
 from calibstat.classical.lines_of_clusters import FEWEST, RowsByCluster, intercepts, lines
 from calibstat.classical.mean_over_clusters import Interval, MeanOverClusters, mean_over_clusters, no_mean
 from calibstat.data.clipping import uncertain
 from calibstat.data.views import BinaryView
-from calibstat.inference.equivalence import smallest_mean
 from calibstat.result import read_only
 
 MOST_CLUSTERS = 1000  # of a table

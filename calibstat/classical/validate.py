@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from calibstat.bounds.number_of_events import smallest_mean
 from calibstat.classical.area_interval import area_interval
 from calibstat.classical.binary_input import between, binary_input, open_rows
 from calibstat.classical.by_cluster import by_cluster, why_no_table
@@ -32,7 +33,6 @@ from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.designs.design import Design
 from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import question
-from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.losses import Brier
 

@@ -36,6 +36,7 @@ from calibstat.cli.options import (
     Prob,
     Resamples,
     Seed,
+    SideOfTest,
 )
 from calibstat.cli.planning import find_power, find_sample_size
 from calibstat.cli.printed_tables import (
@@ -185,6 +186,7 @@ def show_margin(
     n_bins: Annotated[
         int | None, typer.Option("--n-bins", help="Number of bins, fixed beforehand. Default: 5; of a measure its own.")
     ] = None,
+    side: SideOfTest = None,
     level: Level = 0.95,
     lens: LensText = None,
     n_resamples: Resamples = None,
@@ -195,6 +197,7 @@ def show_margin(
         from calibstat import equivalence_test
         from calibstat.cli.input_files import read_data
         from calibstat.cli.lens_syntax import view
+        from calibstat.data.side import check_side
         from calibstat.output import wording as words
 
         data, how = read_data(file, label, prob, reading)
@@ -203,6 +206,7 @@ def show_margin(
             data,
             margin=margin,
             measure=measure,
+            side=check_side(side),
             confidence_level=level,
             lens=view(data, lens).lens,
             n_resamples=n_resamples,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import need_other_file
 from calibstat.cli.option_groups import takes_groups
-from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed
+from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed, SideOfTest
 from calibstat.cli.reading import Reading
 from calibstat.cli.row_columns import read_models_with_columns
 from calibstat.cli.terminal import one_line_errors, written
@@ -35,6 +36,21 @@ WATCH = "Watch the groups that matter to you: calibstat monitor, with --segment.
 Picture = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for a table, a picture and JSON.")]
 
 
+@dataclass(frozen=True)
+class GroupCuts:
+    """The way in which groups are made of columns.
+
+    Attributes
+    ----------
+    depth, min_rows, quantiles : int
+        How many levels may intersect, the fewest rows of a group, and the parts that numbers are cut into.
+    """
+
+    depth: Annotated[int, typer.Option("--depth", help="How many levels of columns may intersect.")] = 2
+    min_rows: Annotated[int, typer.Option("--min-rows", help="Leave out groups with fewer rows.")] = 30
+    quantiles: Annotated[int, typer.Option("--quantiles", help="Number of parts that numbers are cut into.")] = 4
+
+
 @takes_groups
 def audit_groups(
     file: File,
@@ -42,10 +58,9 @@ def audit_groups(
     prob: Models,
     by: By,
     reading: Reading,
-    depth: Annotated[int, typer.Option("--depth", help="How many levels of columns may intersect.")] = 2,
-    min_rows: Annotated[int, typer.Option("--min-rows", help="Leave out groups with fewer rows.")] = 30,
-    quantiles: Annotated[int, typer.Option("--quantiles", help="Number of parts that numbers are cut into.")] = 4,
+    cuts: GroupCuts,
     shape: Annotated[bool, typer.Option("--shape", help="Look for over-confidence within groups too.")] = False,
+    side: SideOfTest = None,
     lens: LensText = None,
     level: Level = 0.95,
     n_resamples: Resamples = None,
@@ -62,19 +77,22 @@ def audit_groups(
         from calibstat.cli.features_and_periods import read_features
         from calibstat.cli.lens_syntax import lens_of_models
         from calibstat.cli.saved_audits import save_audits
+        from calibstat.inference.auditing.audit import side_of_audit
         from calibstat.output import wording as words
 
-        options: dict[str, Any] = {"shape": shape, "confidence_level": level}
-        made: dict[str, int] = {"depth": depth, "min_rows": min_rows}
+        options: dict[str, Any] = {"shape": shape, "side": side_of_audit(side, shape), "confidence_level": level}
+        made: dict[str, int] = {"depth": cuts.depth, "min_rows": cuts.min_rows}
         draws = 999 if n_resamples is None else n_resamples
         audits: Mapping[str, Audit] | None = None
         if lens is None:
-            audits, how = audits_in_batches(file, label, prob, by, reading, quantiles, draws, rng, {**made, **options})
+            audits, how = audits_in_batches(
+                file, label, prob, by, reading, cuts.quantiles, draws, rng, {**made, **options}
+            )
         if audits is None:
             models, how = read_models_with_columns(file, label, prob, reading)
             audits = audit(
                 models,
-                groups=Groups(read_features(file, by), n_quantiles=quantiles, **made),
+                groups=Groups(read_features(file, by), n_quantiles=cuts.quantiles, **made),
                 lens=lens_of_models(models, lens),
                 n_resamples=draws,
                 rng=rng,
@@ -94,5 +112,5 @@ def audit_groups(
         counts = f"{words.number_of('row', one.n)}, {words.number_of('group', len(one.names))}"
         about = f"{counts} by {', '.join(by)}, {one.lens}. {how}".strip()
         details = [one.promise, f"Null hypothesis: {one.null_hypothesis}"]
-        step = OFF if any(each.found.size or each.beyond.found.size for each in audits.values()) else WATCH
+        step = OFF if any(each.found.size or each.beyond_found for each in audits.values()) else WATCH
         return Answer(sentences, words.Brief(about), words.ROWS, details, results=audits, next_step=step)

@@ -17,6 +17,7 @@ from calibstat.in_order import first_smallest
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.calibration_tests import calibration_test
+from calibstat.inference.one_side import verdict as verdict_of_side
 from calibstat.inference.power.detectable_effect import DetectableEffect
 from calibstat.inference.size_of_error import LOW, verdict
 from calibstat.measures import MEASURES, Measure
@@ -134,7 +135,8 @@ def say_together(findings: Sequence[Finding]) -> str:
     p = min(1.0, k * best.test.pvalue)
     same = " of the same null hypothesis" if len({finding.test.null_hypothesis for finding in findings}) == 1 else ""
     how = f"p = {p_text(p)}, the smallest p-value of {k} tests{same} ({best.title}) times {k}, Bonferroni"
-    return verdict(how, p, None)[0]
+    side = best.test.side
+    return verdict(how, p, None)[0] if side is None else verdict_of_side(side, how, p)
 
 
 # --- in pictures -------------------------------------------------------------------------------------------

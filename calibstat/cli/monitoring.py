@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -14,7 +15,7 @@ import typer
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import naming, need_other_file, parts_of
 from calibstat.cli.option_groups import takes_groups
-from calibstat.cli.options import File, Label, LensText, RefusedClusters
+from calibstat.cli.options import File, Label, LensText, RefusedClusters, SideOfTest
 from calibstat.cli.reading import Reading
 from calibstat.cli.terminal import late_bar, one_line_errors, written
 
@@ -34,7 +35,32 @@ RECALIBRATE = (
     "recalibrate with them, and watch the new predictions with a new file of --state."
 )
 GO_ON = "When the next period is over give the same command with its rows, and with --state to go on."
-Regime: TypeAlias = tuple[float | None, float | None]  # what was given of --alpha and --arl
+Settings: TypeAlias = dict[str, Any]  # what was given of --alpha, --arl and --side
+
+
+@dataclass(frozen=True)
+class Promised:
+    """The promise of a monitor, and the side that it watches.
+
+    Attributes
+    ----------
+    alpha, arl : float or None
+        The probability of a false alarm, or the mean number of periods between them.
+    side : str or None
+        The side that is watched alone.
+    """
+
+    alpha: Annotated[
+        float | None,
+        typer.Option("--alpha", help="Largest probability of ever raising a false alarm. Default: 0.05."),
+    ] = None
+    arl: Annotated[
+        float | None,
+        typer.Option(
+            "--arl", metavar="PERIODS", help="Mean number of periods between false alarms, at least, instead."
+        ),
+    ] = None
+    side: SideOfTest = None
 
 
 @takes_groups
@@ -54,18 +80,9 @@ def monitor_stream(
         str, typer.Option("--when", metavar="COLUMN", help="Column of periods: dates (2026-11-22), or whole numbers.")
     ],
     reading: Reading,
+    promised: Promised,
     segment: Annotated[
         str | None, typer.Option("--segment", metavar="COLUMN", help="Column of the segment of each row.")
-    ] = None,
-    alpha: Annotated[
-        float | None,
-        typer.Option("--alpha", help="Largest probability of ever raising a false alarm. Default: 0.05."),
-    ] = None,
-    arl: Annotated[
-        float | None,
-        typer.Option(
-            "--arl", metavar="PERIODS", help="Mean number of periods between false alarms, at least, instead."
-        ),
     ] = None,
     each: Annotated[
         bool, typer.Option("--each", help="Watch the calibration of each of several models, in place of comparing two.")
@@ -95,14 +112,15 @@ def monitor_stream(
     with one_line_errors():
         from calibstat.cli.features_and_periods import moment, read_periods
         from calibstat.inference.designs.question_of_rows import not_taken
-        from calibstat.monitoring.period import summarize as sums_of
+        from calibstat.monitoring.period import SUMMARIZE
         from calibstat.monitoring.saved_state import one_feeder, write_state
         from calibstat.output import wording as words
 
         if cluster is not None:
-            raise not_taken(sums_of, "cluster")
-        _check_promise((alpha, arl), fail_on_alarm and len(prob) == 2 and not each)
-        open_monitor, read = _chosen(prob, label, reading, (alpha, arl), lens, state, each)
+            raise not_taken(SUMMARIZE[None], "cluster")
+        settings = {name: value for name, value in vars(promised).items() if value is not None}
+        _check_promise(settings, fail_on_alarm, len(prob) == 2 and not each)
+        open_monitor, read = _chosen(prob, label, reading, settings, lens, state, each)
         parts, n, periods = parts_of(file), 0, dict[int | str, Any]()
         with (
             nullcontext() if state is None else one_feeder(state),  # from reading the state until it is written
@@ -136,24 +154,29 @@ def monitor_stream(
         return Answer(sentences, words.Brief(about.strip()), words.PERIODS, results={"monitor": status}, **then)
 
 
-def _check_promise(regime: Regime, is_without_alarm: bool) -> None:
-    """Raise if two promises about false alarms are asked for, or an exit code of an alarm that is never raised."""
-    if None not in regime:
+def _check_promise(settings: Settings, fail_on_alarm: bool, is_comparison: bool) -> None:
+    """Raise if two promises about false alarms are asked for, or of a comparison an alarm or a side."""
+    if {"alpha", "arl"} <= {*settings}:
         raise ValueError("expected --alpha or --arl, found both")
-    if is_without_alarm:
+    if is_comparison and fail_on_alarm:
         raise ValueError("expected --fail-on-alarm with one model, or with --each; a comparison raises no alarm")
+    if is_comparison and "side" in settings:
+        raise ValueError(
+            "expected --side with one model, or with --each; a comparison of two asks which Brier score is smaller, "
+            "not whether predictions are too high or too low"
+        )
 
 
 def _chosen(
-    prob: list[str], label: str, reading: Reading, regime: Regime, lens: str | None, state: Path | None, each: bool
+    prob: list[str], label: str, reading: Reading, settings: Settings, lens: str | None, state: Path | None, each: bool
 ) -> tuple[Callable[[list[str] | None], AnyMonitor], Callable[[Path], tuple[Summarize, str]]]:
     """Return the function that opens the monitor, given the segments, and the one that reads a file for it."""
     if len(prob) == 1:
-        return partial(_watch, (), regime, state), partial(_one_model, label, prob, reading, lens)
+        return partial(_watch, (), settings, state), partial(_one_model, label, prob, reading, lens)
     if each and lens is None:
-        return partial(_watch, tuple(prob), regime, state), partial(_each_model, label, prob, reading)
-    if len(prob) == 2 and regime[1] is None and lens is None:
-        return partial(_watch_two, prob, regime[0], state), partial(_two_models, label, prob, reading)
+        return partial(_watch, tuple(prob), settings, state), partial(_each_model, label, prob, reading)
+    if len(prob) == 2 and "arl" not in settings and lens is None:
+        return partial(_watch_two, prob, settings.get("alpha"), state), partial(_two_models, label, prob, reading)
     found = f"it {len(prob)} times" if len(prob) != 2 else "--arl or --lens beside them"
     raise ValueError(
         f"expected --prob once, twice to compare two models alone, or --each to watch several; found {found}"
@@ -224,17 +247,18 @@ def _distinct(segments: Iterable[np.ndarray]) -> list[str]:
     return sorted({str(name) for each in segments for name in each.tolist()})
 
 
-def _watch(models: tuple[str, ...], regime: Regime, state: Path | None, segments: list[str] | None) -> Monitor:
+def _watch(models: tuple[str, ...], settings: Settings, state: Path | None, segments: list[str] | None) -> Monitor:
     """Return a new monitor, or the one whose state is there if it is the same; of one model there are no names."""
     from calibstat.monitoring.monitor import Monitor
 
-    alpha, arl = regime
     if state is None or not state.exists():
-        return Monitor(0.05 if alpha is None else alpha, arl, segments)
+        return Monitor(segments=segments, **settings)
     monitor = Monitor.load(state)
-    for name, wanted, found in (("--alpha", alpha, monitor.alpha), ("--arl", arl, monitor.arl)):
-        if wanted is not None and wanted != found:
-            raise ValueError(f"expected {name} {found} as in {str(state)!r}, found {wanted}")
+    for name, found in settings.items():
+        known = getattr(monitor, name)
+        if known != found:
+            expected = f"no --{name}" if known is None else f"--{name} {known}"
+            raise ValueError(f"expected {expected} as in {str(state)!r}, found {found}")
     if monitor.models not in (None, models):
         known, asked = (", ".join(names or ()) or "one model" for names in (monitor.models, models))
         raise ValueError(f"expected {known} as in {str(state)!r}, found {asked}")

@@ -69,15 +69,17 @@ def table_of_classes(findings: ClassFindings) -> Table:
     return grid
 
 
+LIMITS_OF = {None: "limits", "over": "low limit", "under": "high limit"}
+
+
 def table_of_bins(equivalence: Equivalence) -> Table:
     """Make the table of bins: mean prediction, observed frequency, and limits of the mean outcome probability."""
     from calibstat.output.wording import number, percent
 
-    grid = table(
-        "Predictions", ">Rows", ">Mean", ">Frequency", f">{percent(equivalence.confidence_level)} limits, each"
-    )
-    for left, right, rows, mean, frequency, low, high in equivalence.to_frame().to_numpy():
-        where, ends = f"{settled(left):.3g} to {settled(right):.3g}", f"{number(low)} and {number(high)}"
+    limits_of = f"{percent(equivalence.confidence_level)} {LIMITS_OF[equivalence.side]}"
+    grid = table("Predictions", ">Rows", ">Mean", ">Frequency", f">{limits_of}, each")
+    for left, right, rows, mean, frequency, *limits in equivalence.to_frame().to_numpy():
+        where, ends = f"{settled(left):.3g} to {settled(right):.3g}", " and ".join(map(number, limits))
         grid.add_row(where, f"{settled(rows):,.0f}", number(mean), number(frequency), ends)
     return grid
 

@@ -14,7 +14,7 @@ from calibstat.cli.answers import Answer
 from calibstat.cli.audit_groups import By
 from calibstat.cli.large.parts import need_other_file
 from calibstat.cli.option_groups import takes_groups
-from calibstat.cli.options import File, Label, LensText, Level, Seed
+from calibstat.cli.options import File, Label, LensText, Level, Seed, SideOfTest
 from calibstat.cli.reading import AS_WRITTEN, Reading
 from calibstat.cli.row_columns import AS_THEY_ARE, RowColumns
 from calibstat.cli.terminal import one_line_errors
@@ -113,6 +113,23 @@ class Judge:
         return failed, [sentence for _, cannot_tell in asked for sentence in cannot_tell]
 
 
+@dataclass(frozen=True)
+class WrittenPage:
+    """The page that a report is written to.
+
+    Attributes
+    ----------
+    out : Path or None
+        The file.
+    format, title : str or None
+        The kind of file, and the heading.
+    """
+
+    out: Out = None
+    format: Format = None
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The heading.")] = None
+
+
 @takes_groups
 def write_report(
     file: File,
@@ -121,14 +138,13 @@ def write_report(
     reading: Reading,
     columns: RowColumns,
     conditions: Conditions,
-    out: Out = None,
+    written: WrittenPage,
     by: By = [],  # noqa: B006
     recalibrate: Annotated[
         bool, typer.Option("--recalibrate", help="Recalibrate on held-out folds; compare before and after.")
     ] = False,
+    side: SideOfTest = None,
     lens: LensText = None,
-    format: Format = None,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The heading.")] = None,
     level: Level = 0.95,
     rng: Seed = 0,
 ) -> Answer:
@@ -141,13 +157,15 @@ def write_report(
         from calibstat.cli.features_and_periods import read_features
         from calibstat.cli.input_files import models_of_many
         from calibstat.cli.lens_syntax import lens_of_models
+        from calibstat.data.side import check_side
         from calibstat.output import wording as words
         from calibstat.reporting.formats import as_text, format_of
 
+        out = written.out
         if out is not None:
             need_other_file(file, out)
         judge = conditions.read()
-        form = format_of(out or Path(), format) if out or format else None
+        form = format_of(out or Path(), written.format) if out or written.format else None
         plain = not (by or columns or recalibrate or lens)
         many = models_of_many(file, label, prob, reading) if plain else None
         rows, how = (many, "") if many else read(file, label, prob, reading, columns)
@@ -156,8 +174,9 @@ def write_report(
             rows,
             by=read_features(file, by) if by else None,
             recalibrate=recalibrate,
+            side=check_side(side),
             lens=lens_of_models(rows, lens),
-            title=f"Calibration of {', '.join(rows)} in {file.name}" if title is None else title,
+            title=f"Calibration of {', '.join(rows)} in {file.name}" if written.title is None else written.title,
             confidence_level=level,
             rng=rng,
             n_jobs=-1,

@@ -11,7 +11,7 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.option_groups import takes_groups
-from calibstat.cli.options import File, Label, LensText, Prob, Resamples, Seed, StopAfter, Tests
+from calibstat.cli.options import File, Label, LensText, Prob, Resamples, Seed, SideOfTest, StopAfter, Tests
 from calibstat.cli.printed_tables import table_of_classes, table_of_tests
 from calibstat.cli.reading import Reading
 from calibstat.cli.row_columns import RowColumns, read_with_columns
@@ -29,6 +29,11 @@ HOW_LARGE = "Ask how large the error is: calibstat interval, with the same rows.
 ON_OTHER_ROWS = "Recalibrate on other rows: calibstat recalibrate."
 WATCH_THEM = "Use the predictions, and watch them: calibstat monitor."
 MORE_ROWS = "Collect more rows if an error of {} points would matter to you: calibstat sample-size says how many."
+WHICH_GROUPS = (
+    "Recalibrate on other rows: calibstat recalibrate; or ask for which groups: calibstat audit, with --by and "
+    "--side {side}."
+)
+NOT_NONE = "This does not show that there are none; more rows would say more."
 MEAN_HEADING = "All classes together, by the mean:"
 
 
@@ -47,12 +52,14 @@ def check(
         float | None,
         typer.Option("--margin", help="The largest ECE that is called small. Default: 0.02, less of a rare outcome."),
     ] = None,
+    side: SideOfTest = None,
     rng: Seed = 0,
 ) -> Answer:
     """Test whether outcomes could be draws from the predictions."""
     with one_line_errors():
         from calibstat.cli import findings
         from calibstat.cli.lens_syntax import view
+        from calibstat.data.side import check_side
         from calibstat.inference.designs.design_of import design_of
         from calibstat.inference.power.detectable_effect import detectable_effect
         from calibstat.output import wording as words
@@ -60,31 +67,30 @@ def check(
 
         data, rows, how = read_with_columns(file, label, prob, reading, columns)
         design = design_of(rows)
-        names = measure or [design.test_measure]
-        say = findings.say_test if columns.folds is None else findings.say_folds
+        asked_side: dict[str, Any] = {"side": check_side(side)}
+        names = measure or [design.usual_measure(**asked_side)]
         seen = view(data, lens, names)
-        draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "margin": margin, "rng": rng}
-        results: dict[str, object] = {}
+        draws = {"n_resamples": n_resamples, "stop_after": stop_after, "margin": margin, "rng": rng, **asked_side}
         parts: list[str | Table] = []
-        details: list[Detail] = []
+        details, results = list[Any](), dict[str, object]()
         if seen.each_class:
             of_measures, parts, details, results = check_classes(rows, names, draws)
         else:
             of_measures = with_progress(names, lambda name: findings.assess(rows, **seen.settings(name), **draws))
-        whole = [each for each in of_measures if each.bound.info.for_tests_only]
-        sizes = [each for each in of_measures if not each.bound.info.for_tests_only]
+        whole = [each for each in of_measures if each.bound.info.for_tests_only or side is not None]
+        sizes = [each for each in of_measures if each not in whole]
         parts += [findings.say_together(of_measures)] if len(of_measures) > 1 else []
         for each in whole:
-            asked = seen.settings(each.bound.name)
-            ask = partial(detectable_effect, rows.through(asked["lens"]), **beside(asked), rng=0, n_jobs=-1)
-            effect = cache(ask) if design.sections.has_detectable_effect else None
+            of = seen.settings(each.bound.name)
+            ask = partial(detectable_effect, rows.through(of["lens"]), **beside(of), rng=0, n_jobs=-1)
+            effect = cache(ask) if design.sections.has_detectable_effect and side is None else None
             answer, rest = findings.say_whole(each.test, effect)
             results |= {} if effect is None else {"detectable_effect": effect}
             parts += answer
             details += rest
+        say = findings.say_test if columns.folds is None else findings.say_folds
         parts += [table_of_tests(sizes)] if len(sizes) > 1 else map(say, sizes)
-        several = [*map(say, sizes), *findings.say_nulls(sizes)]
-        details += several if len(sizes) > 1 else [each.test.details for each in sizes]
+        details += [x.test.details for x in sizes] if len(sizes) < 2 else [*map(say, sizes), *findings.say_nulls(sizes)]
         described = about(data, how)
         parts += [*dict.fromkeys(note for each in of_measures for note in notes_beside(each.test.note, described))]
         results = {each.bound.name: each.test for each in of_measures} | results
@@ -96,6 +102,9 @@ def _next_step(of_measures: Sequence[Finding]) -> str:
     """Say what to do, by the size of the error where a test has it; else how to find it."""
     from calibstat.inference.size_of_error import LOW, next_step, points
 
+    side = of_measures[0].test.side
+    if side is not None:
+        return WHICH_GROUPS.format(side=side) if min(each.test.pvalue for each in of_measures) <= LOW else NOT_NONE
     sized = [(each.test, each.test.size) for each in of_measures if each.test.size is not None]
     if not sized:
         return HOW_LARGE

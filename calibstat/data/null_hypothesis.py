@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from calibstat.data.side import AT_THE_BORDER, Side
 from calibstat.in_words import InWords
 
 INDEPENDENTLY = " independently"
@@ -45,6 +46,13 @@ class Null(InWords):
         if not (text.startswith("given ") and comma):
             given, outcome = "", text
         return cls(given, tuple(outcome.split(INDEPENDENTLY)))
+
+    def of_side(self, side: Side) -> Null:
+        """Return the null hypothesis of a test of one side: no prediction is too high, or none is too low."""
+        least = AT_THE_BORDER[side]
+        outcome = tuple(part.replace(" with ", f" with {least} ") for part in self.outcome)
+        known = outcome != self.outcome
+        return replace(self, outcome=outcome if known else (*self.outcome[:-1], f"{self.outcome[-1]} {least} so often"))
 
     def approximately(self, why: str) -> Null:
         """Return the null hypothesis of a test that is not exact, for this reason."""

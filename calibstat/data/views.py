@@ -24,6 +24,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import EVENT_NULL, Null
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample, need_counts, sample_of_rows
+from calibstat.data.side import Side
 from calibstat.data.validation import check_rows
 from calibstat.data.weighted_sample import weighted_sample
 
@@ -109,8 +110,11 @@ class View(ABC):
         """Raise unless there are rows (not a summary) of valid outcomes and probabilities."""
 
     @abstractmethod
-    def impossible(self) -> str:
-        """Name the first row whose observed outcome had probability 0, which makes log losses infinite; "" if none."""
+    def impossible(self, side: Side | None = None) -> str:
+        """Name the first row whose observed outcome had probability 0, which makes log losses infinite; "" if none.
+
+        Of one side only a row that this side forbids: of predictions too high one of outcome 0.
+        """
 
     @abstractmethod
     def certain(self) -> str:
@@ -273,12 +277,11 @@ class BinaryView(View):
         y, p = self.float_rows()
         return y[None], p[None]
 
-    def impossible(self) -> str:
+    def impossible(self, side: Side | None = None) -> str:
         if self.rows is not None:
-            y, p = self.rows
-            return _of_row((p == 0) & (y == 1) | (p == 1) & (y == 0))
+            return _of_row(forbidden(*self.rows, side))
         value, count, positives = self.sample.arrays
-        bad = (value == 0) & (positives > 0) | (value == 1) & (positives < count)
+        bad = (value == 0) & (positives > 0) & (side != "over") | (value == 1) & (positives < count) & (side != "under")
         return f"an observed outcome had probability 0, at prediction {value[np.argmax(bad)]:g}" * bool(bad.any())
 
     def certain(self) -> str:
@@ -342,7 +345,7 @@ class _OfClasses(View):
     def class_names(self) -> tuple[Any, ...]:
         return self.predictions.names
 
-    def impossible(self) -> str:
+    def impossible(self, side: Side | None = None) -> str:
         prob, label = self.predictions.prob, self.predictions.label
         certain = (self.predictions.largest == 1) & (self.predictions.top != label)
         return _of_row((prob[np.arange(label.size), label] == 0) | certain)
@@ -408,6 +411,11 @@ class ClassWiseView(_OfClasses):
             rows = (label == k).astype(np.int64), prob[:, k].astype(np.float64)
             lens = NamedLens(f"class {name}", f"class {name}")
             yield BinaryView(lens, EVENT_NULL, rows, sample, weight=self.weight, weight_is_whole=self.weight_is_whole)
+
+
+def forbidden(y: np.ndarray, p: np.ndarray, side: Side | None) -> np.ndarray:
+    """Return which outcomes had probability 0, of one side those that this side forbids."""
+    return (p == 0) & (y == 1) & (side != "over") | (p == 1) & (y == 0) & (side != "under")
 
 
 def _of_row(bad: np.ndarray) -> str:

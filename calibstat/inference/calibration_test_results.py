@@ -9,9 +9,12 @@ import numpy as np
 
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
+from calibstat.data.side import Side
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first
 from calibstat.inference.deviation import Deviation
+from calibstat.inference.one_side import Events
+from calibstat.inference.one_side import next_step as next_step_of_side
 from calibstat.inference.problems.impossible_rows import ImpossibleRows
 from calibstat.inference.rows_of_results import Rows
 from calibstat.inference.sequential_draws import WhyStopped
@@ -23,6 +26,7 @@ from calibstat.result import NotedResult, Result
 if TYPE_CHECKING:
     import pandas as pd
 
+GIVEN_PREDICTIONS = ("labels", "none")  # what a test draws that is exact
 _MANY_CLASSES = 20  # classes, above which only the smallest p-values are printed
 _SHOWN = 10
 
@@ -57,8 +61,8 @@ class CalibrationTestResult(NotedResult):
         The outcome whose probability was predicted.
     tail : {"greater", "two-sided"}
         Which values count as extreme.
-    resample : {"labels", "both", "sign_flip"}
-        What was drawn; "sign_flip" of rows in clusters.
+    resample : {"labels", "both", "sign_flip", "none"}
+        What was drawn; "sign_flip" of rows in clusters, and "none" of one side of them.
     n, n_resamples : int
         Rows, and resamples that were drawn and kept: with `stop_after` those up to the last that was needed.
     stopped : bool
@@ -78,6 +82,10 @@ class CalibrationTestResult(NotedResult):
         `GuidedRows`.
     calibration_map : str
         The calibration map of the null hypothesis, in words; empty if the predictions themselves are tested.
+    side : str or None
+        "over" if only predictions too high are looked for, "under" if too low; None if both are.
+    events : Events or None
+        Of a test of one side the events beside the expected ones, and where they differ most.
     size : SizeOfError or None
         With the default measure how large the error is, with its interval; None with another one, and where no interval
         is known.
@@ -106,6 +114,8 @@ class CalibrationTestResult(NotedResult):
     calibration_map: str = ""
     classes: ClassTests | None = None
     size: SizeOfError | None = None
+    side: Side | None = None
+    events: Events | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame of one row; of each class one, through lens "class_wise"."""
@@ -113,7 +123,9 @@ class CalibrationTestResult(NotedResult):
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """The size of the error, the p-value and the Brier score."""
+        """The size of the error, the p-value and the Brier score; of one side the events."""
+        if self.side is not None:
+            return "side", "events.expected", "events.observed", "pvalue"
         return "size.estimate", "size.low", "size.high", "pvalue", "size.brier"
 
     @property
@@ -125,9 +137,11 @@ class CalibrationTestResult(NotedResult):
     def _answer(self) -> str:
         if own := self.rows.answer(self.pvalue):
             return own
-        approximate = "" if self.resample == "labels" else ", approximate"
+        approximate = "" if self.resample in GIVEN_PREDICTIONS else ", approximate"
         p = f"p = {settled(self.pvalue):.3g}{approximate}"
-        if self.calibration_map:
+        if self.side is not None and self.events is not None:
+            sentences = self.events.answer(self.side, self.pvalue)
+        elif self.calibration_map:
             sentences = [f"There is {verdict_on_map(self.pvalue, self.calibration_map)}: {p}."]
         else:
             sentences = verdict(p, self.pvalue, self.size, "" if self.classes else self._found)
@@ -153,6 +167,8 @@ class CalibrationTestResult(NotedResult):
     @property
     def next_step(self) -> str:
         """The advice what to do; nothing of a calibration map, whose error has no size."""
+        if self.side is not None:
+            return next_step_of_side(self.side, self.pvalue, self.rows.collected)
         if self.size is not None:
             return next_step(self.pvalue, self.size, self.rows.collected)
         if self.calibration_map:
@@ -179,6 +195,7 @@ class CalibrationTestResult(NotedResult):
     def _of_all(self) -> str:
         # clusters depend in ways that calibration does not determine, and alternatives are deviations from calibration
         by_rows = self.resample != "sign_flip" and not self.calibration_map and type(self.rows) is Rows
+        by_rows = by_rows and self.side is None
         asked = "What such rows can show: print(calibstat.detectable_effect(y, p)), with the arguments of this test."
         more = f"\n{asked}" if self.pvalue > LOW and by_rows else ""
         unseen = f"\n{self.rows.unseen}" if self.rows.unseen else ""
@@ -273,7 +290,7 @@ class ClassTests(Result):
 
     def lines(self, of_all: CalibrationTestResult) -> str:
         """Return the verdict, the table of the classes and their null hypothesis, beside the test of all."""
-        approximate = "" if of_all.resample == "labels" else " (approximate)"
+        approximate = "" if of_all.resample in GIVEN_PREDICTIONS else " (approximate)"
         some = f", the {_SHOWN} with the smallest p" if self.shown.size < len(self.names) else ""
         return (
             f"{self.answer(of_all.calibration_map)}\n"

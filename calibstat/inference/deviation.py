@@ -129,7 +129,7 @@ class Deviation(Result):
     def where(self) -> str:
         """The place of the most surprising labels, with the expected and the observed rate, in words."""
         rows = f"{settled(self.rows):,.0f} row{'s' * (self.rows != 1)}"
-        expected, observed = _mean_count(self.rows * self.predicted), _count(self.rows * self.observed)
+        expected, observed = mean_count(self.rows * self.predicted), count(self.rows * self.observed)
         between = _range(self.low, self.high)
         return f"predictions {between}, with {self.of} expected in {expected} of {rows} and observed in {observed}"
 
@@ -166,12 +166,12 @@ class Deviation(Result):
         return f"{' and '.join(claims)}, or the model was fitted on these rows" if fitted else " and ".join(claims)
 
 
-def _mean_count(number: float) -> str:
+def mean_count(number: float) -> str:
     """Write a number of rows to expect, with one decimal below 100."""
     return "fewer than 0.1" if 0 < number < 0.05 else f"{settled(number):,.{int(number < 100)}f}"
 
 
-def _count(number: float) -> str:
+def count(number: float) -> str:
     """Write a number of rows that was observed, with one decimal if weights have made it a fraction."""
     return f"{settled(number):,.1f}".removesuffix(".0")
 

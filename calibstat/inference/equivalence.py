@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from calibstat.bounds.number_of_events import most_likely_tail, smallest_mean
 from calibstat.data.checked_rows import Data
-from calibstat.data.checks import UnknownOption, check_level, is_whole
+from calibstat.data.checks import UnknownOption, check_level, is_whole, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
+from calibstat.data.side import Side, check_side
 from calibstat.digits import settled
 from calibstat.in_order import first_largest
 from calibstat.in_words import InWords
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIFTHS = 5
+ASIDE: dict[Side, str] = {"over": "below", "under": "above"}  # where outcomes lie if predictions are too high, or low
+OF_SIDE = {None: slice(None), "over": slice(1), "under": slice(1, None)}
 COLUMNS = ("left", "right", "count", "mean_prediction", "frequency", "low", "high")
 NO_SMALLER_MARGIN = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
 WORST_AND_MEAN = ' This is about the worst of them; the mean over all predictions is another question: measure="ece".'
@@ -90,7 +94,7 @@ class Equivalence(NotedResult):
         Rows, mean prediction and observed frequency of outcome 1 in each bin.
     low, high : ndarray, shape (n_bins_used,), or None
         Limits of the mean outcome probability in each bin; each by itself holds with probability of at least
-        `confidence_level`.
+        `confidence_level`. Of one side one of them: `low` of predictions too high, `high` of those too low.
     rows_needed : int or None
         About how many rows with such predictions a calibrated model needs for a 50 % chance to show the margin.
     null_hypothesis : str
@@ -101,6 +105,9 @@ class Equivalence(NotedResult):
         The outcome whose probability was predicted.
     n : int
         Rows.
+    side : str or None
+        "over" if the claim is that no bin's predictions are too high, "under" if too low, by more than the margin; None
+        if both are claimed.
     if_calibrated : float or None
         Of a test by a measure, its median on these rows if every prediction were the true probability, where `limit`
         is this median or `margin` is below it: no margin below it can be shown. Else None.
@@ -125,6 +132,7 @@ class Equivalence(NotedResult):
     lens: NamedLens
     n: int
     if_calibrated: float | None = None
+    side: Side | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each bin; of a test by a measure, its scalar fields in one row."""
@@ -132,7 +140,8 @@ class Equivalence(NotedResult):
 
         if self.count is None:
             return super().to_frame()
-        return pd.DataFrame({name: getattr(self, name) for name in COLUMNS})
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        return pd.DataFrame({name: each for name, each in columns.items() if each is not None})
 
     @property
     def answer(self) -> str:
@@ -141,7 +150,8 @@ class Equivalence(NotedResult):
         floor = "" if self.if_calibrated is None else f" {NO_SMALLER_MARGIN.format(_rounded_up(self.if_calibrated))}"
         claim = f"{self.measure} is at most {margin}"
         if self.count is not None:
-            claim = f"in {_every(self.count, self.measure)} the outcomes average within {margin} of the predictions"
+            within = f"within {margin} of" if self.side is None else f"at most {margin} {ASIDE[self.side]}"
+            claim = f"in {_every(self.count, self.measure)} the outcomes average {within} the predictions"
         smallest = f"The smallest margin that these {self.n:,} rows show is {limit:g}."
         if self.claimed:
             return f"Shown: {claim} (p = {settled(self.pvalue):.3g}). {smallest}{floor}"
@@ -149,7 +159,12 @@ class Equivalence(NotedResult):
         if self.rows_needed is not None:
             needed = f"needs about {self.rows_needed:,} rows for a 50 % chance to show {margin}"
             sentence += f" Even a calibrated model {needed}."
-        return f"{sentence}{floor}{WORST_AND_MEAN if self.count is not None and self.count.size > 1 else ''}"
+        return f"{sentence}{floor}{WORST_AND_MEAN if self._has_mean else ''}"
+
+    @property
+    def _has_mean(self) -> bool:
+        """Whether a test by a measure asks another question of the same rows: of several bins, and both sides."""
+        return self.side is None and self.count is not None and self.count.size > 1
 
     @property
     def details(self) -> str:
@@ -189,6 +204,7 @@ def equivalence_test(
     *,
     margin: float = 0.05,
     measure: str | Measure | type[Measure] = "bins",
+    side: Side | None = None,
     confidence_level: float = 0.95,
     lens: AnyLens = None,
     n_resamples: int | None = None,
@@ -213,6 +229,9 @@ def equivalence_test(
     measure : "bins", str or Measure
         "bins": the mean outcome probability is compared with the mean prediction in each bin. Or a measure of
         calibration error that has an honest interval, such as "ece" or ``calibstat.measures.KS()``.
+    side : {"over", "under"}, optional
+        "over" claims that in no bin the mean prediction is too high by more than the margin, "under" too low; fixed
+        before the outcomes are seen. For bins. Default: both.
     confidence_level : float
         The least probability that no false claim is made, between 1/2 and 1.
     lens : str or Lens, optional
@@ -252,13 +271,18 @@ def equivalence_test(
     check_level("confidence_level", confidence_level)
     if confidence_level <= 0.5:
         raise ValueError(f"expected confidence_level above 1/2, found {confidence_level!r}")
-    confidence_level = float(confidence_level)
+    confidence_level, side = float(confidence_level), check_side(side)
     draws = Draws.of(rng, 1 if n_resamples is None else n_resamples, n_jobs)
     if isinstance(measure, str) and measure == "bins":
         settings = _options_of_bins(dict(options))
         independent(rows).need_equal_rows("a test by bins", _NO_BINS)
         view = rows.view().one_event("equivalence_test")
-        return _by_bins(view.counted("equivalence_test"), view.lens, float(margin), confidence_level, **settings)
+        sample = view.counted("equivalence_test")
+        return _by_bins(sample, view.lens, float(margin), side, confidence_level, **settings)
+    if side is not None:
+        raise ValueError(
+            f"expected measure='bins' beside side={side!r}, found {short(measure)}: no interval of one side is known"
+        )
     seed = rng if is_whole(rng, 0) else int(draws.key)  # the same for every level
     asked = {"n_resamples": n_resamples, "rng": seed, "n_jobs": n_jobs}
     return _by_measure(rows, find_measure(measure, options), float(margin), confidence_level, asked)
@@ -320,11 +344,12 @@ def _by_bins(
     sample: Sample,
     lens: NamedLens,
     margin: float,
+    side: Side | None,
     confidence_level: float,
     n_bins: int | str | None,
     strategy: Strategy,
 ) -> Equivalence:
-    """Test both directions in every bin, each at the whole level."""
+    """Test both directions in every bin, or one, each at the whole level."""
     level = _level(confidence_level)
     value, count, positives = sample.arrays
     cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
@@ -334,13 +359,14 @@ def _by_bins(
     mean = np.clip(np.add.reduceat(count * value, first) / rows, value[first], value[last])
     spread = np.add.reduceat(count * value * (1 - value), first) / rows
     seen, expected = np.stack((ones, rows - ones)), np.stack((mean, 1 - mean))  # outcomes 1, and outcomes 0
+    asked = OF_SIDE[side]  # few outcomes 1 are predictions too high
     least = smallest_mean(seen, rows, level)
-    gap = (expected - least).max(axis=0)
+    gap = (expected - least)[asked].max(axis=0)
     kind = strategy if isinstance(strategy, str) else "given"
     return Equivalence(
         claimed=bool(gap.max() <= margin),
-        pvalue=float(most_likely_tail(seen, rows, expected - margin).max()),
-        limit=float(gap.max()),
+        pvalue=float(most_likely_tail(seen, rows, expected - margin)[asked].max()),
+        limit=max(float(gap.max()), 0.0),
         margin=margin,
         confidence_level=confidence_level,
         worst_bin=int(first_largest(gap)),
@@ -349,45 +375,23 @@ def _by_bins(
         count=read_only(rows),
         mean_prediction=read_only(mean),
         frequency=read_only(ones / rows),
-        low=read_only(least[0]),
-        high=read_only(1 - least[1]),
-        rows_needed=_rows_needed(rows / rows.sum(), mean, spread, margin, level),
-        null_hypothesis=f"in some bin the mean outcome probability is more than {margin:g} away from the mean "
-        "prediction.",
+        low=None if side == "under" else read_only(least[0]),
+        high=None if side == "over" else read_only(1 - least[1]),
+        rows_needed=_rows_needed(rows / rows.sum(), expected[asked], spread, margin, level),
+        null_hypothesis=f"in some bin the mean outcome probability is more than {margin:g} "
+        f"{'away from' if side is None else ASIDE[side]} the mean prediction.",
+        side=side,
         measure=ClaimedBins(rows.size, kind),
         lens=lens,
         n=int(sample.n),
     )
 
 
-def most_likely_tail(seen: np.ndarray, rows: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Bound P(S >= seen) for a sum S of independent indicators whose mean probability is below `mean`, however unequal.
-
-    By Hoeffding's theorem the binomial tail is the largest from one above the expected number on. Below that Markov's
-    inequality holds, which is attained at seen = 1. No mean probability is below 0.
-    """
-    from scipy.special import betainc
-
-    inside, some = np.clip(mean, 0, 1), np.maximum(seen, 1)
-    binomial = betainc(some, rows - some + 1, inside)
-    tail = np.where(some >= rows * inside + 1, binomial, np.minimum(rows * inside / some, 1))
-    return np.where(mean <= 0, 0.0, np.where(seen == 0, 1.0, tail))
-
-
-def smallest_mean(seen: np.ndarray, rows: np.ndarray, level: float) -> np.ndarray:
-    """Return the largest mean of which `most_likely_tail` is at most `level`: a lower limit of the mean probability."""
-    from scipy.special import betaincinv
-
-    some = np.maximum(seen, 1)
-    binomial = np.minimum(betaincinv(some, rows - some + 1, level), (some - 1) / rows)
-    return np.where(seen == 0, 0.0, np.maximum(binomial, level * some / rows))
-
-
-def _rows_needed(share: np.ndarray, mean: np.ndarray, spread: np.ndarray, margin: float, level: float) -> int:
+def _rows_needed(share: np.ndarray, means: np.ndarray, spread: np.ndarray, margin: float, level: float) -> int:
     """Return the number of rows, to two digits, with which a calibrated model is claimed in half of the data sets.
 
-    Frequencies are taken as normal, with half a row for their steps; `spread` is the mean variance of an outcome in
-    each bin.
+    Frequencies are taken as normal, with half a row for their steps; `means` are of each direction in each bin, and
+    `spread` is the mean variance of an outcome in each bin.
     """
     from scipy.special import ndtr, ndtri
 
@@ -395,8 +399,8 @@ def _rows_needed(share: np.ndarray, mean: np.ndarray, spread: np.ndarray, margin
 
     def power(n: float) -> float:
         unit = np.sqrt(np.maximum(spread, 1e-300))
-        chance = np.ones(mean.size)
-        for expected in (mean, 1 - mean):
+        chance = np.ones(share.size)
+        for expected in means:
             edge = np.clip(expected - margin, 0, 1)
             room = np.sqrt(n * share) * (margin - 0.5 / (n * share)) - z * np.sqrt(edge * (1 - edge))
             chance -= np.where(expected > margin, ndtr(-room / unit), 0.0)

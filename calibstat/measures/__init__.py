@@ -14,6 +14,7 @@ from calibstat.measures.kinds.registry import MEASURES, measure
 
 # the registry lists measures in this order
 from calibstat.measures.binned import ECE, ECEDebiased, ECEWidth
+from calibstat.measures.mean import Mean
 from calibstat.measures.curve_errors import L1
 from calibstat.measures.cumulative import KS, Kuiper
 from calibstat.measures.decision_loss import DecisionLoss
@@ -67,6 +68,7 @@ __all__ = [
     "Largest",
     "LogLoss",
     "LowerDistance",
+    "Mean",
     "MeanLoss",
     "Measure",
     "MulticlassMeanLoss",

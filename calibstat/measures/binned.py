@@ -32,6 +32,7 @@ from calibstat.measures.bins import (
 )
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Binned, NotOfResiduals, Statistic
+from calibstat.measures.kinds.one_sided import OneSidedCells
 from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
 
@@ -204,6 +205,10 @@ class ECE(ChosenBins):
         if np.isinf(power):
             return gap.max(axis=-1)
         return (share * gap**power).sum(axis=-1) ** (1 / power)
+
+
+class OneSidedGaps(OneSidedCells, of=ECE):
+    """The same of bins in which the predictions are too high alone, or too low alone."""
 
 
 @measure(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.tail_bound import TailBound
-from calibstat.compiled import jit
+from calibstat.compiled import first_calls, jit
+from calibstat.data.sample import Sample
 from calibstat.in_order import first_largest, first_smallest, without_rounding
 from calibstat.measures.kinds.binary_kinds import Seminorm
+from calibstat.measures.kinds.one_sided import OneSided
 from calibstat.measures.kinds.registry import measure
 from calibstat.resampling.one_pass import OnePass
 
@@ -65,6 +67,55 @@ class _PartialSums(OnePass):
     def result(self, state: np.ndarray) -> np.ndarray:
         _, low, high = state
         return high - low if self.between else np.maximum(high, -low)
+
+
+def _one_side_in_arrays(state: np.ndarray, residual: np.ndarray, sign: float) -> None:
+    beginning, most, end, within = state
+    for x in sign * residual:
+        beginning += x
+        np.maximum(most, beginning, out=most)
+        np.maximum(end + x, 0.0, out=end)
+        np.maximum(within, end, out=within)
+
+
+@first_calls(lambda _, residual, __: 4e-6 * len(residual) + 4e-9 * residual.size, _one_side_in_arrays)
+@jit
+def _add_one_side(state: np.ndarray, residual: np.ndarray, sign: float) -> None:
+    """Go on with sums of sign times residual: up to here, the largest up to any place, and from any place to here.
+
+    And the largest of these. Each step never falls where a residual rises, to the last bit: the largest sum up to the
+    end, as the difference of two sums, could.
+    """
+    beginning, most, end, within = state[0], state[1], state[2], state[3]
+    for j in range(residual.shape[0]):
+        for b in range(beginning.size):
+            x = sign * residual[j, b]
+            now = beginning[b] + x
+            last = end[b] + x
+            if last < 0.0:
+                last = 0.0
+            if now > most[b]:
+                most[b] = now
+            if last > within[b]:
+                within[b] = last
+            beginning[b] = now
+            end[b] = last
+
+
+@dataclass(frozen=True)
+class _OneSide(OnePass):
+    """The largest sum of sign times residual over beginnings and ends of the range, or `between` any two places."""
+
+    sign: float
+    between: bool
+    size = 4
+
+    def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:
+        _add_one_side(state, residual, self.sign)
+
+    def result(self, state: np.ndarray) -> np.ndarray:
+        _, most, end, within = state
+        return within if self.between else np.maximum(most, end)
 
 
 def _curve(residual: np.ndarray) -> np.ndarray:
@@ -192,3 +243,35 @@ class Kuiper(Seminorm):
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         return super().detail(value, count, positives) | _cumulative(value, count, positives)
+
+
+class OneSidedSums(OneSided):
+    """The largest sum of residuals to one side over beginnings and ends of the range, or `between` any two places."""
+
+    between: ClassVar[bool]
+
+    def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass:
+        return _OneSide(self.sign, self.between)
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        return float(_OneSide(self.sign, self.between).of((positives - count * value) / count.sum()))
+
+    def largest(self, sample: Sample) -> slice:
+        curve = without_rounding(_curve(self.sign * sample.residual * sample.count.sum()))  # in events
+        if self.between:
+            last = int(first_largest(curve - np.minimum.accumulate(curve)))
+            return slice(int(first_smallest(curve[: last + 1])), last)
+        first, last = int(first_smallest(curve)), int(first_largest(curve))
+        return slice(0, last) if curve[last] >= curve[-1] - curve[first] else slice(first, curve.size - 1)
+
+
+class OneSidedKS(OneSidedSums, of=KS):
+    """Over beginnings and ends: one side of a measure whose sums begin at either end."""
+
+    between = False
+
+
+class OneSidedKuiper(OneSidedSums, of=Kuiper):
+    """Over all intervals."""
+
+    between = True

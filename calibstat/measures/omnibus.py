@@ -18,9 +18,10 @@ from calibstat.in_order import first_largest
 from calibstat.measures.components.deviations import BLOCK, DIAGNOSED, DIAGNOSED_CELLS, Diagnostics, cells_of_time
 from calibstat.measures.components.local_components import FINEST_CELLS
 from calibstat.measures.kinds.base import MulticlassMeasure
-from calibstat.measures.kinds.binary_kinds import Binned, NotOfResiduals
+from calibstat.measures.kinds.binary_kinds import Binned, NotOfResiduals, OfResiduals
 from calibstat.measures.kinds.cache import Cache
 from calibstat.measures.kinds.named_measure import NamedMeasure
+from calibstat.measures.kinds.one_sided import OneSidedCells
 from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
 from calibstat.measures.kinds.registry import measure
 from calibstat.progress import announced
@@ -118,6 +119,20 @@ class Omnibus(Binned):
 
     def multiclass(self) -> MulticlassMeasure | None:
         return OmnibusOfClasses(self)
+
+
+class OneSidedOmnibus(OneSidedCells, of=Omnibus):
+    """The omnibus statistic without its smooth part, of cells with fewer (or more) events than expected.
+
+    Statement and power: the page "One side".
+    """
+
+    def of_residual(self, count: np.ndarray, value: np.ndarray) -> OfResiduals:
+        diagnostics = Diagnostics.of(count, value, self.sign)
+        return lambda residual: diagnostics.statistic(np.atleast_2d(residual)).reshape(residual.shape[:-1])
+
+    def largest_cells(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> tuple[int, int]:
+        return Diagnostics.of(count, value, self.sign).largest_cells(residual)
 
 
 @dataclass(frozen=True)

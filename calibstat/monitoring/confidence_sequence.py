@@ -9,7 +9,7 @@ squares, and theta the running mean (m_1 + ... + m_N) / N, which is free to drif
 psi(lambda) V) begins at 1 and never grows in the mean: a supermartingale. A weighted mean over values of lambda, all
 fixed beforehand, is one too, and by Ville's inequality it ever reaches 2 / alpha with probability of at most alpha / 2.
 The same holds for -x, with the same V. Hence S - N theta stays within the radius on either side, at all N at once, with
-probability of at least 1 - alpha.
+probability of at least 1 - alpha. Where one end alone is stated, 1 / alpha takes the place of 2 / alpha.
 
 Of the gap of one model x is the residual, outcome minus prediction v, and theta + the running mean of v is the mean of
 the true probabilities. Of two models x is the difference of their Brier scores in a row. Both sums add up over shards.
@@ -29,15 +29,15 @@ PSI = np.array([math.fsum(x**j / j for j in range(2, 64)) for x in LAMBDA.tolist
 _NEWTON_STEPS = 60  # of Newton's method at most; a handful does
 
 
-def radius(squares: np.ndarray, level: float) -> np.ndarray:
+def radius(squares: np.ndarray, level: float, ends: int = 2) -> np.ndarray:
     """Return how far S may be from N theta on either side, of each sum of squares V, shape (T,).
 
-    It solves sum_k w_k exp(lambda_k x - psi_k V) = 2 / (1 - level), whose logarithm is convex and rising in x. Newton's
-    method from a point above the root comes down to it; what is returned is never below. Each root is found by itself,
-    so that it has the same bits whatever is computed beside it.
+    It solves sum_k w_k exp(lambda_k x - psi_k V) = ends / (1 - level), of 1 or 2 ends that are stated. Its logarithm is
+    convex and rising in x. Newton's method from a point above the root comes down to it; what is returned is never
+    below. Each root is found by itself, so that it has the same bits whatever is computed beside it.
     """
     squares = np.asarray(squares, dtype=np.float64)
-    target = math.log(2 / (1 - level))
+    target = math.log(ends / (1 - level))
     loss = PSI * squares[..., None] - LOG_WEIGHTS
     x = ((target + loss) / LAMBDA).min(axis=-1)  # one term alone reaches the target there
     found = np.zeros(x.shape, dtype=bool)
@@ -63,10 +63,13 @@ def running_mean(
 
 
 class ConfidenceSequence:
-    """A confidence sequence that grows by a period at a time, which costs the same after any number of periods."""
+    """A confidence sequence that grows by a period at a time, which costs the same after any number of periods.
 
-    def __init__(self, level: float) -> None:
-        self.level = level
+    Both ends are right at once with probability `level`, or with `stated` = 1 either of them by itself.
+    """
+
+    def __init__(self, level: float, stated: int = 2) -> None:
+        self.level, self._stated = level, stated
         self._sums = (0, 0, 0)
         self._rows, self._total, self._squares = array("d"), array("d"), array("d")
         self._radius = np.zeros(0)
@@ -91,7 +94,9 @@ class ConfidenceSequence:
         """Return S / N and both ends after each period; so many units of the sums are 1."""
         known = self._radius.size
         if known < len(self._squares):
-            self._radius = np.append(self._radius, radius(np.array(self._squares[known:]) / units, self.level))
+            self._radius = np.append(
+                self._radius, radius(np.array(self._squares[known:]) / units, self.level, self._stated)
+            )
         return _ends(np.array(self._total) / units, self._radius, self.rows)
 
 

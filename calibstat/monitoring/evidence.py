@@ -20,6 +20,15 @@ Average run length: R_t places a new bet of 1 before every period (Shiryaev-Robe
 exp(l_{s,g} + ... + l_{t,g}), so **E[R_t] <= t**, and R_t - t is a supermartingale. Stopped when R_t >= A for the first
 time, at T, it gives A <= E[R_T] <= **E[T]**: the mean number of periods to a false alarm is at least A (Shin, Ramdas,
 Rinaldo 2022, arXiv:2203.03532, who prove it for infinite waits as well). After an alarm R starts again at 0.
+
+One side. Null hypothesis of "over": given the predictions and everything before it, earlier rows of the period among
+it, every outcome is 1 with a probability of at least its prediction v. All directions g of this side have q_g(v) <= v,
+so that L(1) = q_g / v <= 1 <= L(0) = (1 - q_g) / (1 - v), and with a true probability P >= v
+
+    E[L] = L(0) - P (L(0) - L(1)) <= L(0) - v (L(0) - L(1)) = 1,    row after row.
+
+So the bets have a mean of at most 1 given the past, which is all that is needed above. "under" is "over" of 1 - y and
+1 - v.
 """
 
 from __future__ import annotations
@@ -30,7 +39,8 @@ from functools import cache
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.monitoring.directions import LOG_WEIGHTS
+from calibstat.data.side import Side
+from calibstat.monitoring.directions import DIRECTIONS_OF
 
 ALL_WEIGHT = 0.5  # the weight of all rows together, beside segments
 
@@ -50,35 +60,38 @@ def stream_weights(n_segments: int) -> np.ndarray:
 class Run:
     """One run of a monitor: the bets of every direction in all rows and in each segment, and what they have become.
 
-    `log_held`, shape (1 + number of segments, 34), has the logarithm of what the bets placed so far in each direction
-    hold; `log_streams` of the evidence of each stream, `log_evidence` of their weighted mean.
+    `log_held`, shape (1 + number of segments, number of directions), has the logarithm of what the bets placed so far
+    in each direction hold; `log_streams` of the evidence of each stream, `log_evidence` of their weighted mean.
     """
 
-    def __init__(self, n_segments: int, regime: str) -> None:
-        self.regime = regime
+    def __init__(self, n_segments: int, regime: str, side: Side | None = None) -> None:
+        self.regime, self.side = regime, side
         self.t = 0
         self.log_weights = np.log(stream_weights(n_segments))
-        self.log_held = np.full((self.log_weights.size, LOG_WEIGHTS.size), -np.inf)
+        self.log_held = np.full((self.log_weights.size, len(DIRECTIONS_OF[side].each)), -np.inf)
         self.log_streams = np.full(self.log_weights.size, -np.inf)
 
     def add(self, increments: np.ndarray) -> float:
-        """Add the log-likelihood ratios of a period, shape (1 + number of segments, 34); return the log evidence."""
+        """Add the log-likelihood ratios of a period, of the shape of `log_held`; return the log evidence."""
         self.t += 1
         log_start, log_left = _clock(self.t, self.regime)
+        weights = DIRECTIONS_OF[self.side].log_weights
         for k in range(self.log_held.shape[0]):
-            self.log_streams[k] = _add_period(self.log_held[k], increments[k], log_start, log_left, LOG_WEIGHTS)
+            self.log_streams[k] = _add_period(self.log_held[k], increments[k], log_start, log_left, weights)
         return float(_log_sum(self.log_streams + self.log_weights))
 
 
-def log_evidence(increments: np.ndarray, regime: str = "false alarm") -> np.ndarray:
+def log_evidence(increments: np.ndarray, regime: str = "false alarm", side: Side | None = None) -> np.ndarray:
     """Return the logarithm of the evidence after each period, as one `Run` of one stream gives it.
 
     Parameters
     ----------
-    increments : ndarray, shape (..., T, 34)
+    increments : ndarray, shape (..., T, number of directions)
         The log-likelihood ratios of each period, of one or more independent runs.
     regime : {"false alarm", "run length"}
         E_t, or R_t without a restart.
+    side : {"over", "under"}, optional
+        The side of the directions.
 
     Returns
     -------
@@ -87,18 +100,19 @@ def log_evidence(increments: np.ndarray, regime: str = "false alarm") -> np.ndar
     increments = np.ascontiguousarray(increments, dtype=np.float64)
     *shape, n, _ = increments.shape
     clock = np.array([_clock(t, regime) for t in range(1, n + 1)]).reshape(n, 2)
-    return _paths(increments.reshape(-1, n, LOG_WEIGHTS.size), clock, LOG_WEIGHTS).reshape(*shape, n)
+    weights = DIRECTIONS_OF[side].log_weights
+    return _paths(increments.reshape(-1, n, weights.size), clock, weights).reshape(*shape, n)
 
 
-def start_probabilities(increments: np.ndarray, regime: str) -> tuple[np.ndarray, np.ndarray]:
+def start_probabilities(increments: np.ndarray, regime: str, side: Side | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the share of the evidence that each start, and each direction, has brought.
 
-    Of the finite log-likelihood ratios of all periods of a run, shape (T, 34): shapes (T,) and (34,), each with sum 1.
-    They describe where the evidence is from.
+    Of the finite log-likelihood ratios of all periods of a run, shape (T, G) for G directions: shapes (T,) and (G,),
+    each with sum 1. They describe where the evidence is from.
     """
     log_ratio = np.cumsum(increments[::-1], axis=0)[::-1]  # of a bet placed before each period
     log_start = np.array([_clock(t, regime)[0] for t in range(1, len(increments) + 1)])
-    log_share = log_start[:, None] + LOG_WEIGHTS + log_ratio
+    log_share = log_start[:, None] + DIRECTIONS_OF[side].log_weights + log_ratio
     share = np.exp(log_share - log_share.max())
     share /= share.sum()
     return share.sum(axis=1), share.sum(axis=0)

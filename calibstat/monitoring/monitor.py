@@ -12,9 +12,10 @@ from calibstat.data.checked_rows import AboutRows, Models, OneModel
 from calibstat.data.checks import quoted, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
+from calibstat.data.side import Side
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_names
 from calibstat.monitoring.monitor_status import ModelsStatus, MonitorStatus
-from calibstat.monitoring.period import ModelsSummary, PeriodSummary, summarize
+from calibstat.monitoring.period import SUMMARIZE, ModelsSummary, PeriodSummary, for_side
 from calibstat.monitoring.period_labels import Label
 from calibstat.monitoring.period_log import PeriodLog, one_at_a_time
 from calibstat.monitoring.watch import Watch
@@ -42,14 +43,16 @@ class Monitor(PeriodLog[OneOrSeveral]):
     Parameters
     ----------
     alpha : float
-        The probability of ever raising a false alarm is at most this, at any number of periods and for all models
-        together; the confidence sequences of their gaps together have level 1 - `alpha`.
+        Chance of ever raising a false alarm, at most, at any number of periods and for all models together; the
+        confidence sequences of their gaps together have level 1 - `alpha`.
     arl : float, optional
-        Promise a mean number of periods between false alarms, at least this, instead of a probability. Deviations are
-        found sooner, it starts again by itself after each alarm, and in the long run a false alarm is certain.
+        Promise a mean number of periods between false alarms, at least this, instead of a probability. It finds
+        deviations sooner, starts again by itself after each alarm, and raises a false one in the long run.
     segments : sequence of str, optional
-        The segments, if rows come with one. By default the segments of the first period. All rows together have half of
-        the weight of the evidence, the segments share the other half equally.
+        The segments, if rows come with one; by default those of the first period. All rows together have half of the
+        weight of the evidence, the segments share the other half equally.
+    side : {"over", "under"}, optional
+        Ask one side alone, fixed beforehand: are predictions too high ("over"), or too low ("under")?
 
     Attributes
     ----------
@@ -60,8 +63,7 @@ class Monitor(PeriodLog[OneOrSeveral]):
     alarms : tuple of int or str
         The periods of all alarms, in all runs.
     evidence : float
-        The evidence against calibration after the latest period: of an alarm at least 1 / `alpha`, or `arl`. Of m
-        models it is the largest of theirs, over m.
+        After the latest period; of an alarm at least 1 / `alpha`, or `arl`. Of m models the largest of theirs, over m.
     pvalue : float or None
         The p-value valid at any time, 1 / (largest evidence so far), at most 1; None with `arl`.
     periods : tuple of int or str
@@ -69,31 +71,16 @@ class Monitor(PeriodLog[OneOrSeveral]):
     models : tuple of str or None
         The names of several models; empty of one, and None before the first period.
 
-    Raises
-    ------
-    ValueError
-        If `alpha` is not between 0 and 1, `arl` not a number above 1, or a segment has no name or the name of another.
-
     Notes
     -----
     Null hypothesis: in every period, given the predictions and all earlier periods, every outcome is 1 independently
-    with its predicted probability. Predictions, numbers of rows and the mix of rows may drift. Then both promises are
-    theorems [1]_ [2]_; the page on monitoring has their proofs.
+    with its predicted probability; for side "over" with at least ("under" at most) this probability, given earlier rows
+    too. Predictions, numbers of rows and the mix of rows may drift. Both promises are theorems (Ville 1939; Shin,
+    Ramdas, Rinaldo 2022, arXiv:2203.03532), also for several models, however they depend on each other.
 
-    The evidence is a mixture over 34 directions (shifts, over- and under-confidence, quarters of the range) and over
-    all periods in which the deviation may have begun. An update takes O(34 m) for m distinct predictions; the state is
-    a few sums for each period, model and segment. ``save(path)`` writes it, ``Monitor.load(path)`` goes on from it,
-    ``restart()`` begins a new run, and ``summary(period)`` returns what was fed.
-
-    Each of m models has an alarm at evidence of m / `alpha`, or m times `arl`. So any calibrated model ever gets one
-    with probability of at most `alpha`, or all of them together at most t / `arl` in t periods on average, however the
-    models depend on each other and whichever of them are miscalibrated.
-
-    References
-    ----------
-    .. [1] Ville (1939), Étude critique de la notion de collectif.
-    .. [2] Shin, Ramdas, Rinaldo (2022), E-detectors: a nonparametric framework for sequential change detection.
-       arXiv:2203.03532
+    The evidence is a mixture over 34 directions (shifts, over- and under-confidence, quarters of the range; 18 for a
+    side) and over all periods in which the deviation may have begun. ``save(path)`` writes the state,
+    ``Monitor.load(path)`` goes on from it, ``restart()`` begins a new run, ``summary(period)`` returns what was fed.
 
     Examples
     --------
@@ -102,20 +89,22 @@ class Monitor(PeriodLog[OneOrSeveral]):
     >>> for day in range(1, 61):
     ...     world = cs.generators.temperature(1 if day <= 40 else 1.5)
     ...     status = monitor.update(*world.sample(100, rng=day), period=day)
-    ...     if status.alarm:
-    ...         break
-    >>> status.alarm_period
-    45
-    >>> status.onset.low, status.onset.high
-    (37, 41)
+    >>> status.alarm_period, status.onset.low, status.onset.high
+    (45, 37, 41)
     """
 
     kinds, _summaries = ("monitor", "monitor of models"), Summary
 
-    def __init__(self, alpha: float = 0.05, arl: float | None = None, segments: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        alpha: float = 0.05,
+        arl: float | None = None,
+        segments: Sequence[str] | None = None,
+        side: Side | None = None,
+    ) -> None:
         super().__init__()
-        watch = Watch(alpha, arl)  # raises if these are wrong
-        self.alpha, self.arl, self.threshold = watch.alpha, watch.arl, watch.threshold
+        watch = Watch(alpha, arl, side)  # raises if these are wrong
+        self.alpha, self.arl, self.side, self.threshold = watch.alpha, watch.arl, watch.side, watch.threshold
         self.segments = None if segments is None else segment_names(segments)
         self.models: tuple[str, ...] | None = None
         self.alarms: tuple[Label, ...] = ()
@@ -167,7 +156,7 @@ class Monitor(PeriodLog[OneOrSeveral]):
             is missing.
         """
         rows: tuple[Any, Any] = y_true, y_prob
-        found: Summary | Answers[PeriodSummary] = summarize(*rows, segment, lens=lens, **about)
+        found: Summary | Answers[PeriodSummary] = SUMMARIZE[self.side](*rows, segment, lens=lens, **about)
         return cast("OneOrSeveral", ModelsSummary({**found}) if isinstance(found, Answers) else found)
 
     def update(
@@ -214,7 +203,8 @@ class Monitor(PeriodLog[OneOrSeveral]):
         found = {name: watch.status(periods, [summary.models[name] for summary in summaries])
                  for name, watch in self._watched.items()}  # fmt: skip
         alarmed = tuple(name for name, status in found.items() if status.alarm)
-        return cast("Status", ModelsStatus(found, alarmed, self.alpha, self.arl) if self.models else found[""])
+        several = ModelsStatus(found, alarmed, self.alpha, self.arl, self.side)
+        return cast("Status", several if self.models else found[""])
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with a row for each period since the last `restart`."""
@@ -223,7 +213,8 @@ class Monitor(PeriodLog[OneOrSeveral]):
     def _watches(self, models: Collection[str]) -> dict[str, Watch]:
         """Return what begins to watch each model, with its share of the promise."""
         m = len(models)
-        return {name: Watch(self.alpha / m, None if self.arl is None else self.arl * m) for name in models}
+        arl = None if self.arl is None else self.arl * m
+        return {name: Watch(self.alpha / m, arl, self.side) for name in models}
 
     def _begin(self) -> None:
         self.alarm_period: Label | None = None
@@ -236,6 +227,11 @@ class Monitor(PeriodLog[OneOrSeveral]):
             raise ValueError(f"expected {_named(watched)}, as in the first period, found {_named(models)}")
         segments = next(iter(models.values())).names if self.segments is None else self.segments
         for each in models.values():  # before any is added: what raises here leaves all as they were
+            if each.side != self.side:
+                raise ValueError(
+                    f"expected a summary {for_side(self.side)}, as this monitor was made, found one "
+                    f"{for_side(each.side)}: summarize the rows with this monitor, or with one of the same side"
+                )
             check_segments(each, segments)
             _ = each.total
         self.models, self.segments, self._watched = tuple(filter(None, watched)), segments, watched
@@ -248,14 +244,16 @@ class Monitor(PeriodLog[OneOrSeveral]):
 
     def _settings(self) -> dict[str, Any]:
         segments = None if self.segments is None else list(self.segments)
-        return {"alpha": self.alpha, "arl": self.arl, "segments": segments}
+        side = {} if self.side is None else {"side": self.side}  # states of both sides are as they were before
+        return {"alpha": self.alpha, "arl": self.arl, "segments": segments, **side}
 
     @classmethod
     def _of_settings(cls, settings: dict[str, Any]) -> Self:
         settings.pop("names", None)  # which `ModelsMonitor` saved; the first period has them too
-        if set(settings) != {"alpha", "arl", "segments"}:
-            raise ValueError(f"expected alpha, arl and segments, found {short(list(settings))}")
-        monitor = cls(settings["alpha"], settings["arl"])
+        settings = {"side": None} | settings
+        if set(settings) != {"alpha", "arl", "segments", "side"}:
+            raise ValueError(f"expected alpha, arl, segments and side, found {short(list(settings))}")
+        monitor = cls(settings["alpha"], settings["arl"], side=settings["side"])
         monitor.segments = saved_segments(settings["segments"])
         return monitor
 

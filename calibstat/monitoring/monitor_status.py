@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.data.side import MORE_EVENTS, OTHER, TOO, Side
 from calibstat.digits import settled
+from calibstat.inference.one_side import events_in_words
 from calibstat.inference.problems.impossible_rows import impossible_in_words
 from calibstat.inference.size_of_error import points
 from calibstat.monitoring.period_labels import Label
@@ -111,10 +113,12 @@ class MonitorStatus(Result):
     pvalue : float or None
         The p-value valid at any time, 1 / (largest evidence so far); None with `arl`.
     impossible : int
-        Rows that were predicted to be impossible and happened: outcomes of probability 0.
+        Rows that were predicted to be impossible and happened: outcomes of probability 0; with a side those that are
+        evidence for it.
     gap, gap_low, gap_high : float or None
         Mean true probability minus mean prediction over all rows: the observed frequency minus the mean prediction, and
-        the ends of the confidence sequence. None before the first period.
+        the ends of the confidence sequence. None before the first period; of side "over" `gap_low` is None, of "under"
+        `gap_high`.
     confidence_level : float
         Of the confidence sequence, 1 - `alpha`.
     alpha : float
@@ -130,11 +134,13 @@ class MonitorStatus(Result):
     log_evidence : ndarray, shape (T,)
         The natural logarithm of the evidence after each of them.
     gaps, lows, highs : ndarray, shape (T,)
-        The gap, and the ends of its confidence sequence, after each of them.
+        The gap, and the ends of its confidence sequence, after each of them; nan for the end that a side does not have.
     null_hypothesis : str
         The null hypothesis, in one sentence.
     others : OtherRows or None
         What the rows predicted neither 0 nor 1 say by themselves, once something impossible has happened.
+    side : {"over", "under"} or None
+        As given to the monitor.
     """
 
     alarm: bool
@@ -162,6 +168,7 @@ class MonitorStatus(Result):
     highs: np.ndarray
     null_hypothesis: str
     others: OtherRows | None = None
+    side: Side | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with a row for each period: what it had, evidence, gap with its ends, and alarm."""
@@ -178,6 +185,12 @@ class MonitorStatus(Result):
     @property
     def promise(self) -> str:
         """The promise about false alarms, in one sentence."""
+        if self.side is not None:
+            right, fixed = f"if no prediction is {TOO[self.side]}", _fixed(self.side)
+            if self.arl is None:
+                return f"Chance of ever raising a false alarm, {right}: at most {100 * self.alpha:g} % {fixed}."
+            periods = f"The mean number of periods between false alarms, {right}: at least {self.arl:g} {fixed}"
+            return f"{periods}; in the long run one is certain."
         if self.arl is None:
             return f"Chance of ever raising a false alarm: at most {100 * self.alpha:g} %."
         return f"False alarms come on average at least {self.arl:g} periods apart; in the long run one is certain."
@@ -194,7 +207,7 @@ class MonitorStatus(Result):
             alarm = f"Alarm in period {self.alarm_period}{nth} of {len(self.periods):,}."
             if len(self.alarms) > 1:
                 alarm += f" It is the latest of {len(self.alarms)} alarms."
-        return f"{alarm} {self._gap_in_words}"
+        return f"{alarm} {self._gap_in_words if self.side is None else self._one_side_in_words(self.side)}"
 
     @property
     def _gap_in_words(self) -> str:
@@ -205,6 +218,26 @@ class MonitorStatus(Result):
             f"Over {number_of('row', self.rows)} the outcomes average {_aside(self.gap)} the predictions, "
             f"between {_aside(self.gap_low, math.floor)} and {_aside(self.gap_high, math.ceil)}."
         )
+
+    def _one_side_in_words(self, side: Side) -> str:
+        """Say what the evidence shows, which is about some predictions, and what the limit shows of their mean."""
+        expected, observed = (self.count @ mean for mean in (self.mean_prediction, self.frequency))
+        events = events_in_words(float(expected), float(observed))
+        at_least = self._least(side)
+        mean = f"; the mean prediction is at least {points(at_least, math.floor)} points {TOO[side]}" * (at_least > 0)
+        # with `arl` a false alarm is certain in the long run: it shows nothing by itself
+        shown = f"Some predictions are {TOO[side]}." if self.arl is None else f"Some predictions may be {TOO[side]}."
+        if not self.alarm:
+            # a limit that shows it may come before the alarm does
+            none = f"It is not shown that any predictions are {TOO[side]}. " * (at_least <= 0)
+            shown = f"{none}Predictions that are {TOO[OTHER[side]]} were not looked for."
+        return f"{shown} Over {number_of('row', self.rows)}: {events}{mean}."
+
+    def _least(self, side: Side) -> float:
+        """By how much the mean prediction is at least too high, or too low; nothing is shown unless it is above 0."""
+        end = self.gap_low if self.gap_high is None else self.gap_high
+        assert end is not None
+        return MORE_EVENTS[side] * end
 
     @property
     def next_step(self) -> str:
@@ -232,14 +265,21 @@ class MonitorStatus(Result):
         p = "" if self.pvalue is None else f" Anytime-valid p-value: {_exp_in_words(log_p, 2)}."
         evidence = _exp_in_words(float(self.log_evidence[-1]), 3)
         lines.append(f"Evidence {evidence}; alarm threshold {self.threshold:g}.{p}")
+        return "\n".join([*lines, *self._promises])
+
+    @property
+    def _promises(self) -> list[str]:
+        """The promise about alarms, and the one about what is said of the mean."""
+        if self.side is not None and self._least(self.side) <= 0:
+            return [self.promise]
         either = 100 * (self.alpha + 1 - self.confidence_level)
-        range_too = f" With a wrong range of the mean: at most {settled(either):.3g} %." if self.arl is None else ""
-        lines.append(f"{self.promise}{range_too}")
-        lines.append(
-            f"The range of the mean is right in all periods at once ({level_text(self.confidence_level)} confidence "
+        said = "range" if self.side is None else "limit"
+        too = f" With a wrong {said} of the mean: at most {settled(either):.3g} %." if self.arl is None else ""
+        right = (
+            f"The {said} of the mean is right in all periods at once ({level_text(self.confidence_level)} confidence "
             "sequence); errors that cancel in the mean do not show in it."
         )
-        return "\n".join(lines)
+        return [f"{self.promise}{too}", right]
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,12 +296,15 @@ class ModelsStatus(Result):
         As given to the monitor, for all models together.
     arl : float or None
         As given to the monitor.
+    side : {"over", "under"} or None
+        As given to the monitor.
     """
 
     models: dict[str, MonitorStatus]
     alarmed: tuple[str, ...]
     alpha: float
     arl: float | None
+    side: Side | None = None
 
     @property
     def alarm(self) -> bool:
@@ -277,6 +320,11 @@ class ModelsStatus(Result):
     @property
     def promise(self) -> str:
         """The promise about false alarms of all models together, in one sentence."""
+        if self.side is not None:
+            models, fixed = f"models with no prediction that is {TOO[self.side]}", _fixed(self.side)
+            if self.arl is None:
+                return f"Chance of ever raising an alarm for {models}: at most {100 * self.alpha:g} % {fixed}."
+            return f"The mean number of alarms for {models} is at most one in {self.arl:g} periods {fixed}."
         if self.arl is None:
             return f"Chance that any calibrated model ever gets an alarm: at most {100 * self.alpha:g} %."
         return f"Calibrated models together get on average at most one alarm in {self.arl:g} periods."
@@ -286,6 +334,11 @@ class ModelsStatus(Result):
         of_models = [f"{name}\n" + "\n".join(f"  {line}" for line in str(each).splitlines())
                      for name, each in self.models.items()]  # fmt: skip
         return "\n".join([f"{which}; {len(self.models)} models. {self.promise}", *of_models])
+
+
+def _fixed(side: Side) -> str:
+    """Say that a promise is about a side that was chosen before the outcomes were known."""
+    return f"(side fixed beforehand: {side})"
 
 
 def _aside(gap: float, rounded: Callable[[float], float] = round) -> str:

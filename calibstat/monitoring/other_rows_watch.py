@@ -34,7 +34,7 @@ class OtherRowsWatch:
         if self._latest >= math.log(threshold) and (restarts or self._alarm_period is None):
             self._alarm_period = label
             if restarts:
-                self._run = Run(self._streams, self._regime)
+                self._run = Run(self._streams, self._regime, self._run.side)
 
     def status(self) -> OtherRows:
         """Return what there is to say of these rows."""

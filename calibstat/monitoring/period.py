@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Unpack, cast
 
@@ -10,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import AboutRows, Data, named
-from calibstat.data.checks import is_whole, short
+from calibstat.data.checks import is_among, is_whole, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.numbered_labels import as_labels
 from calibstat.data.sample import Sample
-from calibstat.inference.designs.question_of_rows import Asked, Reason, question
+from calibstat.data.side import TOO, Side
+from calibstat.inference.designs.question_of_rows import Asked, Question, Reason, question
 from calibstat.monitoring.by_segment import BySegment, need_segments, rows_of_segments, segment_name
-from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likelihood_ratios
+from calibstat.monitoring.directions import DIRECTIONS_OF, impossible, log_likelihood_ratios
 
 # Whole numbers make sums exact: shards give the same numbers in any order, and JSON is short. Only the summary of a
 # shard is rounded. Its log-likelihood ratios are rounded down, to units of 1e-6, so that evidence is never overstated
@@ -49,6 +51,22 @@ def check_sums(*sums: int) -> None:
             raise ValueError(f"expected sums below 2**62, found {short(each)}")
 
 
+def for_side(side: Side | None) -> str:
+    """Name in an error the side that a summary was made for."""
+    return "for both sides" if side is None else f"for side {side!r}"
+
+
+def same_side(sums: Iterable[SegmentSums]) -> Side | None:
+    """Return the side that all sums were made for; a ValueError if there are several, whose bets cannot be added up."""
+    first, *others = dict.fromkeys(each.side for each in sums)
+    if others:
+        raise ValueError(
+            f"expected summaries for one side, found one {for_side(first)} and one {for_side(others[0])}: summarize "
+            "all rows with monitors of the same side"
+        )
+    return first
+
+
 @dataclass(frozen=True, eq=False)
 class SegmentSums:
     """Sums over the rows of a segment in a period.
@@ -56,11 +74,13 @@ class SegmentSums:
     Attributes
     ----------
     rows, positives, impossible : int
-        Rows, those with outcome 1, and outcomes that had probability 0.
+        Rows, those with outcome 1, and outcomes that had probability 0; with a side those that are evidence for it.
     predicted, squares : int
         The sums of the predictions and of the squared residuals, in units of 1e-9.
-    ratios : ndarray of int64, shape (34,)
+    ratios : ndarray of int64
         The log-likelihood ratio of each direction, in units of 1e-6.
+    side : {"over", "under"} or None
+        The side that they were made for; None for both.
     """
 
     rows: int
@@ -69,6 +89,7 @@ class SegmentSums:
     predicted: int
     squares: int
     ratios: np.ndarray
+    side: Side | None = None
 
     def __post_init__(self) -> None:
         counts = (self.rows, self.positives, self.impossible, self.predicted, self.squares)
@@ -79,26 +100,28 @@ class SegmentSums:
             raise ValueError(f"expected sums of predictions and squares from 0 to 1 a row, found {short(counts)}")
 
     @classmethod
-    def of(cls, sample: Sample) -> SegmentSums:
-        """Return the sums of a sample of whole-number counts."""
+    def of(cls, sample: Sample, side: Side | None = None) -> SegmentSums:
+        """Return the sums of a sample of whole-number counts, for a side or for both."""
         value, count, positives = sample.arrays
         squares = math.fsum(positives * (1 - value) ** 2 + (count - positives) * value**2)
-        ratios = np.floor(log_likelihood_ratios(value, count, positives) / RATIO_UNIT)
+        ratios = np.floor(log_likelihood_ratios(value, count, positives, side) / RATIO_UNIT)
         if not np.all(np.abs(ratios) < LARGEST_SUM):
             raise ValueError(f"expected fewer rows of so extreme predictions, found {sample.n:,}")
         return cls(
             rows=int(sample.n),
             positives=int(positives.sum()),
-            impossible=impossible(value, count, positives),
+            impossible=impossible(value, count, positives, side),
             predicted=round(math.fsum(count * value) / UNIT),
             squares=math.ceil(squares / UNIT),
             ratios=ratios.astype(np.int64),
+            side=side,
         )
 
     def __add__(self, other: SegmentSums) -> SegmentSums:
+        side = same_side((self, other))
         names = ("rows", "positives", "impossible", "predicted", "squares")
         sums = {name: getattr(self, name) + getattr(other, name) for name in names}
-        return SegmentSums(**sums, ratios=self.ratios + other.ratios)
+        return SegmentSums(**sums, ratios=self.ratios + other.ratios, side=side)
 
     @property
     def log_ratios(self) -> np.ndarray:
@@ -111,19 +134,29 @@ class SegmentSums:
         return self.ratios * RATIO_UNIT
 
     def to_list(self) -> list[Any]:
-        """Return the sums as whole numbers, the ratios last."""
-        return [self.rows, self.positives, self.impossible, self.predicted, self.squares, *self.ratios.tolist()]
+        """Return the sums as whole numbers, the ratios last; before them the side, if they were made for one."""
+        side = [] if self.side is None else [self.side]
+        return [*side, self.rows, self.positives, self.impossible, self.predicted, self.squares, *self.ratios.tolist()]
 
     @classmethod
     def from_list(cls, numbers: object) -> SegmentSums:
         """Return the sums of `to_list`; a ValueError if it cannot have written them."""
-        if not isinstance(numbers, list) or len(numbers) != 5 + len(DIRECTIONS):
-            raise ValueError(f"expected {5 + len(DIRECTIONS)} numbers of a segment, found {short(numbers)}")
+        side, numbers = _side_of(numbers)
+        size = 5 + len(DIRECTIONS_OF[side].each)
+        if not isinstance(numbers, list) or len(numbers) != size:
+            raise ValueError(f"expected {size} numbers of a segment, found {short(numbers)}")
         if not all(is_whole(x, -(2**63)) for x in numbers):
             raise ValueError(f"expected whole numbers of a segment, found {short(numbers)}")
         rows, positives, none, predicted, squares, *ratios = numbers
         check_sums(*ratios)  # which int64 has to hold
-        return cls(rows, positives, none, predicted, squares, np.array(ratios, np.int64))
+        return cls(rows, positives, none, predicted, squares, np.array(ratios, np.int64), side)
+
+
+def _side_of(entry: object) -> tuple[Side | None, object]:
+    """Return the side that the list of a segment names, and what else it holds."""
+    if isinstance(entry, list) and entry and is_among(entry[0], TOO):
+        return entry[0], entry[1:]
+    return None, entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +178,14 @@ class PeriodSummary(BySegment[SegmentSums]):
     >>> monitor.summarize([1, 0], [0.8, 0.3]) + monitor.summarize([1], [0.6])
     PeriodSummary(3 rows, 2 positive)
     """
+
+    def __post_init__(self) -> None:
+        _ = self.side  # which is one
+
+    @property
+    def side(self) -> Side | None:
+        """The side of the monitor that made it; None for both."""
+        return same_side(self.segments.values())
 
     @classmethod
     def from_dict(cls, segments: object) -> PeriodSummary:
@@ -193,18 +234,25 @@ class ModelsSummary:
         return cls(named(PeriodSummary.from_dict, models))
 
 
-@question(because=rows_of_monitors("cs.calibration_test(y, p", "alpha"))
-def summarize(
-    rows: Data, /, segment: ArrayLike | None = None, *, lens: AnyLens = None, **about: Unpack[AboutRows]
-) -> PeriodSummary:
-    """Return the summary of rows; `segment` names the segment of each row, or of all."""
-    view = rows.view().one_event()
-    if segment is None or as_labels("segment", segment).ndim == 0:
-        name = "" if segment is None else segment_name(segment)
-        return PeriodSummary.of({name: SegmentSums.of(view.counted("a monitor"))})
-    y, p = view.float_rows()
-    parts = rows_of_segments(segment, p.size)
-    return PeriodSummary.of({name: SegmentSums.of(Sample.from_rows(y[of], p[of])) for name, of in parts.items()})
+def _summarizing(side: Side | None) -> Question[..., PeriodSummary]:
+    """Return the function that sums up rows for a side, or for both; `segment` names the one of each row, or of all."""
+
+    @question(because=rows_of_monitors("cs.calibration_test(y, p", "alpha"))
+    def summarize(
+        rows: Data, /, segment: ArrayLike | None = None, *, lens: AnyLens = None, **about: Unpack[AboutRows]
+    ) -> PeriodSummary:
+        view = rows.view().one_event()
+        if segment is None or as_labels("segment", segment).ndim == 0:
+            name = "" if segment is None else segment_name(segment)
+            return PeriodSummary.of({name: SegmentSums.of(view.counted("a monitor"), side)})
+        y, p = view.float_rows()
+        parts = rows_of_segments(segment, p.size)
+        return PeriodSummary.of(
+            {name: SegmentSums.of(Sample.from_rows(y[of], p[of]), side) for name, of in parts.items()}
+        )
+
+    cast(Asked, summarize).__name__ = "a monitor"  # what errors call it, which `update` raises too
+    return summarize
 
 
-cast(Asked, summarize).__name__ = "a monitor"  # what errors call it, which `update` raises too
+SUMMARIZE = {side: _summarizing(side) for side in DIRECTIONS_OF}

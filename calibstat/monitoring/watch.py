@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from calibstat.data.checks import check_level, is_number, short
-from calibstat.data.null_hypothesis import EVENT_NULL
+from calibstat.data.null_hypothesis import EVENT_NULL, Null
+from calibstat.data.side import TOO, Side, check_side
 from calibstat.in_order import first_largest, is_larger
 from calibstat.monitoring.confidence_sequence import ConfidenceSequence
-from calibstat.monitoring.directions import DIRECTIONS
+from calibstat.monitoring.directions import DIRECTIONS_OF
 from calibstat.monitoring.evidence import Run, start_probabilities
 from calibstat.monitoring.monitor_status import ALL_ROWS, MonitorStatus, Onset
 from calibstat.monitoring.other_rows_watch import OtherRowsWatch
@@ -21,7 +22,17 @@ from calibstat.monitoring.period import RATIO_UNIT, UNIT, UNITS, PeriodSummary
 from calibstat.monitoring.period_labels import Label
 
 RANGE = 0.9  # share of the evidence that the range of likely starts has brought
-NULL = f"In every period, given the predictions and all earlier periods: {EVENT_NULL}"
+GIVEN = "the predictions and all earlier periods"
+ROW_AFTER_ROW = Null(f"{GIVEN} and rows", ("every outcome is 1 with its predicted probability",))
+NULL: dict[Side | None, str] = {
+    None: f"In every period, given {GIVEN}: {EVENT_NULL}",
+    **{side: f"In every period, {ROW_AFTER_ROW.of_side(side)}" for side in TOO},
+}
+STATED: dict[Side | None, tuple[bool, bool]] = {  # the ends of the gap, low and high, that a side is about
+    None: (True, True),
+    "over": (False, True),
+    "under": (True, False),
+}
 
 
 class _Peak(NamedTuple):
@@ -36,7 +47,7 @@ class _Peak(NamedTuple):
 class Watch:
     """One model since the last restart of its monitor, with its own share of the promise; arguments as of `Monitor`."""
 
-    def __init__(self, alpha: float, arl: float | None) -> None:
+    def __init__(self, alpha: float, arl: float | None, side: Side | None = None) -> None:
         check_level("alpha", alpha)
         if 1 - alpha == 1:
             raise ValueError(f"expected alpha so large that 1 - alpha is less than 1, found {short(alpha)}")
@@ -44,10 +55,11 @@ class Watch:
             raise ValueError(f"expected arl to be a number of periods above 1, found {short(arl)}")
         self.alpha, self.arl = float(alpha), None if arl is None else float(arl)
         self.threshold = 1 / self.alpha if self.arl is None else self.arl
+        self.side = check_side(side)
         self.regime = "false alarm" if self.arl is None else "run length"
         self.alarms: tuple[Label, ...] = ()
         self._log_evidence = array("d")
-        self._gap = ConfidenceSequence(1 - self.alpha)
+        self._gap = ConfidenceSequence(1 - self.alpha, sum(STATED[self.side]))
         self._sum = self._impossible = 0  # of the predictions, in units, and of outcomes that had probability 0
         self._predicted, self._frequency, self._mean = array("d"), array("d"), array("d")  # the last of all so far
         self._run: Run | None = None
@@ -68,7 +80,7 @@ class Watch:
     def add(self, label: Label, summary: PeriodSummary, segments: tuple[str, ...]) -> bool:
         """Add a period with these segments in all, and return whether it raises an alarm."""
         if self._run is None:
-            self._run, self._segments = Run(len(segments), self.regime), segments
+            self._run, self._segments = Run(len(segments), self.regime, self.side), segments
         total = summary.total
         self._gap.add(total.rows, total.positives * UNITS - total.predicted, total.squares)
         self._sum += total.predicted
@@ -106,7 +118,9 @@ class Watch:
         gaps, lows, highs = self._gap.ends(UNITS)
         rows, mean = self._gap.rows, np.array(self._mean)
         # the mean of true probabilities is one too
-        lows, highs = np.minimum(np.maximum(lows, -mean), gaps), np.maximum(np.minimum(highs, 1 - mean), gaps)
+        ends = np.minimum(np.maximum(lows, -mean), gaps), np.maximum(np.minimum(highs, 1 - mean), gaps)
+        low, high = (end if is_stated else np.full_like(end, np.nan)
+                     for end, is_stated in zip(ends, STATED[self.side], strict=True))  # fmt: skip
         return MonitorStatus(
             alarm=bool(self.alarms),
             alarm_period=self.alarms[-1] if self.alarms else None,
@@ -116,9 +130,9 @@ class Watch:
             threshold=self.threshold,
             pvalue=self.pvalue,
             impossible=self._impossible,
-            gap=float(gaps[-1]) if periods else None,
-            gap_low=float(lows[-1]) if periods else None,
-            gap_high=float(highs[-1]) if periods else None,
+            gap=_latest(gaps),
+            gap_low=_latest(low),
+            gap_high=_latest(high),
             confidence_level=self._gap.level,
             alpha=self.alpha,
             arl=self.arl,
@@ -129,10 +143,11 @@ class Watch:
             frequency=np.array(self._frequency),
             log_evidence=np.array(self._log_evidence),
             gaps=gaps,
-            lows=lows,
-            highs=highs,
-            null_hypothesis=NULL,
+            lows=low,
+            highs=high,
+            null_hypothesis=NULL[self.side],
             others=None if self._others is None else self._others.status(),
+            side=self.side,
         )
 
     def _onset(self, periods: tuple[Label, ...], summaries: list[PeriodSummary]) -> Onset:
@@ -143,11 +158,12 @@ class Watch:
         sums = [s.segments.get(name) if stream else None for s in summaries[first:last]]
         if not any(sums):  # all rows, or no row: with `arl`, bets that never meet one are held as well
             name, sums = ALL_ROWS, [s.total for s in summaries[first:last]]
-        none = np.zeros(len(DIRECTIONS), dtype=np.int64)
+        directions = DIRECTIONS_OF[self.side].each
+        none = np.zeros(len(directions), dtype=np.int64)
         ratios = np.array([none if s is None else s.ratios for s in sums]) * RATIO_UNIT
-        starts, directions = start_probabilities(ratios, self.regime)
+        starts, shares = start_probabilities(ratios, self.regime, self.side)
         start, (low, high) = int(first_largest(starts)), _central(starts)
-        likeliest, words = DIRECTIONS[int(first_largest(directions))], ""
+        likeliest, words = directions[int(first_largest(shares))], ""
         broken = [t for t, s in enumerate(sums) if s is not None and s.impossible]
         if broken:  # the first of them is all the evidence there can be
             start, low, high, words = broken[0], broken[0], broken[0], "outcomes of probability 0 were observed"
@@ -175,7 +191,7 @@ def _log_ratios(summary: PeriodSummary, segments: tuple[str, ...], of_others: bo
     With `of_others` these are of the rows predicted neither 0 nor 1, among all rows and in each segment.
     """
     parts = [summary.total, *(summary.segments.get(name) for name in segments)]
-    nothing = np.zeros(len(DIRECTIONS))
+    nothing = np.zeros(summary.total.ratios.size)
     return np.array([nothing if s is None else s.log_ratios_of_others if of_others else s.log_ratios for s in parts])
 
 
@@ -185,6 +201,11 @@ def _central(share: np.ndarray) -> tuple[int, int]:
     tail = (1 - RANGE) / 2
     first, last = (int(is_larger(sums, tail).argmax()) for sums in (below, above))
     return first, share.size - 1 - last
+
+
+def _latest(values: np.ndarray) -> float | None:
+    """Return the last of some values, None if there is none or it is not stated."""
+    return float(values[-1]) if values.size and not np.isnan(values[-1]) else None
 
 
 def _exp(x: float) -> float:

@@ -85,7 +85,7 @@ def _draw_errors(
     rare: bool,
 ) -> None:
     """Draw the error of each group with its interval, significant groups by another mark."""
-    at, low, high = _ratios(audit) if rare else [100 * ends for ends in (audit.error, audit.low, audit.high)]
+    at, low, high = _ratios(audit) if rare else [100 * ends for ends in (audit.error, *audit.drawn)]
     far = audit.pvalue_adjusted[shown] <= audit.level
     for these, marker, color, sign in ((~far, "o", hue[0], ">"), (far, "D", hue[1], "≤")):
         g, y = shown[these], place[these]
@@ -97,7 +97,7 @@ def _draw_errors(
 
 def _ratios(audit: Audit) -> list[np.ndarray]:
     """Return O/E and its ends, none below a tenth of the smallest that is above 0, as a logarithmic axis needs."""
-    drawn = [audit.ratio, audit.ratio_low, audit.ratio_high]
+    drawn = [audit.ratio, *map(audit.relative, audit.drawn)]
     least = 0.1 * float(audit.ratio[audit.ratio > 0].min(initial=1.0))
     return [np.maximum(ends, least) for ends in drawn]
 

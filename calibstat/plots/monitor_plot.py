@@ -113,9 +113,11 @@ def _sequence(
 ) -> None:
     """Draw a running mean with its confidence sequence, and 0."""
     color, x = colors()["blue"], _positions(periods)
-    ax.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0, label=label)
+    ends = np.where(np.isnan(low), -1.0, low), np.where(np.isnan(high), 1.0, high)  # to the edge where there is no end
+    ax.fill_between(x, *ends, color=color, alpha=0.2, linewidth=0, label=label)
     ax.plot(x, middle, color=color, linewidth=1.5, **_marker(x))
     ax.axhline(0, **DIAGONAL)
+    low, high = (np.where(np.isnan(end), middle, end) for end in (low, high))
     bottom, top = min(0, np.quantile(low, 0.2)), max(0, np.quantile(high, 0.8))  # the first periods are much wider
     ax.set_ylim(bottom - 0.3 * (top - bottom), top + 0.3 * (top - bottom))
     _periods(periods, ax)

@@ -21,6 +21,8 @@ def say_next(
     A model that is not shown to be wrong, or whose error is small, is used and watched, or tested with more rows;
     another one is recalibrated, or fitted again if that is not shown to help.
     """
+    if test.side is not None:
+        return test.next_step
     pvalue, size = test.pvalue, test.size
     if size is not None and not beyond and (size.is_small or pvalue > LOW or recalibrated is None):
         return test.next_step

@@ -171,10 +171,11 @@ def _groups(title: str, audit: Audit, pictures: bool) -> Section:
     header = ("Group", ">Rows", ">Predicted", ">Observed", *bounds, ">p (all groups)")
     rows = []
     for g in audit.order[:_MOST_ROWS]:
-        ends = (audit.ratio_low[g], audit.ratio_high[g]) if audit.is_rare else (audit.low[g], audit.high[g])
+        limits = (audit.ratio_low, audit.ratio_high) if audit.is_rare else (audit.low, audit.high)
         digits, of_ends = (".3g", ".2f") if audit.is_rare else (".4f", ".4f")
         shares = [f"{value:{digits}}" for value in (audit.predicted[g], audit.observed[g])]
-        shares += [f"{value:{of_ends}}" for value in ([audit.ratio[g]] if audit.is_rare else []) + [*ends]]
+        shares += [f"{audit.ratio[g]:{of_ends}}"] if audit.is_rare else []
+        shares += ["–" if limit is None else f"{limit[g]:{of_ends}}" for limit in limits]
         rows.append([audit.names[g], f"{audit.rows[g]:,}", *shares, p_text(audit.pvalue_adjusted[g])])
     rest = len(audit.names) - _MOST_ROWS
     note = f"and {rest:,} more groups with larger p. " if rest > 0 else ""
@@ -182,7 +183,7 @@ def _groups(title: str, audit: Audit, pictures: bool) -> Section:
     difference = "The error is the observed frequency minus the mean prediction; all bounds are valid simultaneously."
     note += quotient if audit.is_rare else difference
     shown = [_drawn(audit, "Errors of the groups", wide=True)] if pictures else []
-    sentences = [*audit.sentences, *audit.beyond.sentences]
+    sentences = [*audit.sentences, *audit.beyond_sentences]
     how = [line for line in str(audit).splitlines() if line.strip() not in (*sentences, *audit.on_impossible)]
     return Section(title, sentences, shown, [Table(header, rows, note)], how)
 

@@ -20,6 +20,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.numbered_labels import as_labels
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.data.side import Side, check_side
 from calibstat.digits import settled
 from calibstat.inference.auditing.audit import audit
 from calibstat.inference.auditing.audit_results import Audit
@@ -83,6 +84,7 @@ def report(
     lens: AnyLens = None,
     recalibrate: bool | Recalibrator = False,
     shape: str | Shape | None = None,
+    side: Side | None = None,
     confidence_level: float = 0.95,
     rng: Rng = 0,
     n_jobs: int = 1,
@@ -110,6 +112,8 @@ def report(
     shape : {"nondecreasing"}, Variation or Slope, optional
         What is said of the calibration curve: then the error itself, `l1`, stands with its honest interval beside the
         error over bins. Of one event.
+    side : {"over", "under"}, optional
+        As for `calibration_test`, of the verdict and of groups; intervals have both sides, and single classes no tests.
     confidence_level : float
         Between 0 and 1; of every interval by itself.
     rng : None, int, SeedSequence or Generator
@@ -146,7 +150,7 @@ def report(
     recalibrate = _as_recalibrate(recalibrate)
     seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(key_of(rng))
     models = rows if isinstance(rows, Models) else models_of({ONE_MODEL: rows})
-    asked = _Asked(models, by, recalibrate, shape, confidence_level, seed, n_jobs)
+    asked = _Asked(models, by, recalibrate, shape, check_side(side), confidence_level, seed, n_jobs)
     asked.check()
     of_models, comparisons = asked.of_models(), asked.comparisons()
     return Report(
@@ -174,6 +178,7 @@ class _Asked:
     by: GivenGroups | None
     recalibrate: bool | Recalibrator
     shape: str | Shape | None
+    side: Side | None
     confidence_level: float
     seed: int
     n_jobs: int
@@ -241,7 +246,7 @@ class _Asked:
     @property
     def given(self) -> dict[str, object]:
         """The arguments that ask for more, of those that are given."""
-        asked = {"by": self.by, "recalibrate": self.recalibrate or None, "shape": self.shape}
+        asked = {"by": self.by, "recalibrate": self.recalibrate or None, "shape": self.shape, "side": self.side}
         return {name: each for name, each in asked.items() if each is not None}
 
     def check(self) -> None:
@@ -267,9 +272,11 @@ class _Asked:
     def model(self, both: tuple[Data, Data]) -> ModelReport:
         """Ask everything about one model, of all rows and of those with an outcome."""
         _, rows = both
-        sections = self.alone.sections
-        test, ece = calibration_test(rows, **self.draws), self.interval(both)
-        several = self.n_classes > 2
+        both_sides = self.side is None
+        test, ece = calibration_test(rows, side=self.side, **self.draws), self.interval(both)
+        several = self.n_classes > 2 and both_sides
+        has_diagram = self.alone.sections.has_diagram and not shows_several(self.lens)
+        has_effect = self.alone.sections.has_detectable_effect and both_sides
         return ModelReport(
             test=test,
             ece=ece,
@@ -277,9 +284,9 @@ class _Asked:
                 name: measured(both[self.is_alone(name)], each, self.settings, ece if name == self.primary else None)
                 for name, each in self.measures.items()
             },
-            diagram=self.diagram(rows, ece) if sections.has_diagram and not shows_several(self.lens) else None,
+            diagram=self.diagram(rows, ece) if has_diagram else None,
             classes=self.classes(rows.through(lenses.class_wise), test) if several else None,
-            detectable=detectable_effect(rows, rng=0, n_jobs=self.n_jobs) if sections.has_detectable_effect else None,
+            detectable=detectable_effect(rows, rng=0, n_jobs=self.n_jobs) if has_effect else None,
             groups=self.groups(rows) if self.by is not None else None,
             recalibrated=self.recalibrated(rows, ece) if self.recalibrate is not False else None,
         )
@@ -304,7 +311,8 @@ class _Asked:
     def groups(self, rows: Data) -> Audit:
         """Audit the groups."""
         lens = None if shows_several(self.lens) else self.lens  # without one the audit takes its own
-        return audit(rows.through(lens).as_independent(), groups=_features(self.by), **self.settings)
+        alone = rows.through(lens).as_independent()
+        return audit(alone, groups=_features(self.by), side=self.side, **self.settings)
 
     def classes(self, rows: Data, test: CalibrationTestResult) -> ClassesReport:
         """Ask about each class; the test of each is at hand if it is the verdict."""

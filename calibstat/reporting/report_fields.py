@@ -57,7 +57,8 @@ class ModelReport(Result):
     Attributes
     ----------
     test : CalibrationTestResult
-        The primary test: by the omnibus statistic; of rows in clusters by signs of clusters.
+        The primary test: by the omnibus statistic; of rows in clusters by signs of clusters; of one side of them by the
+        number of events.
     ece : ConfidenceInterval
         The primary interval, of the expected calibration error; through a lens that shows several classes, of the
         canonical calibration error; of predictions out of fold, of the kernel calibration error.
@@ -94,14 +95,14 @@ class ModelReport(Result):
     @property
     def verdict(self) -> list[str]:
         """The answer in lines, and a remark if the test and the interval seem to contradict each other."""
-        same = self.test.measure == self.ece.measure or self.test.size is not None
+        same = self.test.measure == self.ece.measure or self.test.size is not None or self.test.side is not None
         remark = "" if same else say_both(self.test.pvalue, self.ece)
         return [*self.answer.splitlines(), *([remark] if remark else [])]
 
     @property
     def next_step(self) -> str:
         """The advice that follows from the verdict, in one sentence."""
-        beyond = self.groups is not None and self.groups.beyond.found.size > 0
+        beyond = self.groups is not None and self.groups.beyond_found > 0
         return say_next(self.test, self.ece, self.recalibrated, beyond)
 
     def __str__(self) -> str:
@@ -110,7 +111,7 @@ class ModelReport(Result):
             sentences.append(str(self.detectable))
         sentences += [] if self.classes is None else [self.classes.test.answer]
         if self.groups is not None:
-            sentences += [*self.groups.sentences, *self.groups.beyond.sentences]
+            sentences += [*self.groups.sentences, *self.groups.beyond_sentences]
         sentences += [] if self.recalibrated is None else [str(self.recalibrated)]
         return "\n".join(sentences)
 

@@ -52,4 +52,4 @@ def test_four_pictures_are_in_two_rows_without_empty_frames(tmp_path, monkeypatc
 )
 def test_the_next_step_depends_on_the_size(pvalue, high, step):
     size = None if high is None else SizeOfError(0.008, 0.0, high, 0.95, 0.5)
-    assert _next_step([SimpleNamespace(test=SimpleNamespace(pvalue=pvalue, size=size))]) == step
+    assert _next_step([SimpleNamespace(test=SimpleNamespace(pvalue=pvalue, size=size, side=None))]) == step

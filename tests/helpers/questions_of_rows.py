@@ -14,7 +14,7 @@ import calibstat as cs
 
 STORED = Path(__file__).parents[1] / "promises" / "questions_of_rows.txt"
 N = 90
-ERRORS = ("ece", "ks", "kuiper", "smooth_ce", "kernel_ce", "two_bin_ce", "decision_loss")
+ERRORS = ("omnibus", "mean", "ece", "ks", "kuiper", "smooth_ce", "kernel_ce", "two_bin_ce", "decision_loss")
 OTHERS = ("kernel_ce_squared", "smooth_ece", "mcb", "ece_debiased", "average_ce", "normalized_log_loss")
 MEANS = ("brier", "log_loss")
 LENSES = {
@@ -23,7 +23,7 @@ LENSES = {
     "class-wise max": {"lens": "class_wise_max"},
     "canonical": {"lens": "canonical"},
 }
-QUESTIONS = ("test", "honest", "percentile", "compare", "own")  # own: outcomes of each model
+QUESTIONS = ("test", "side", "honest", "percentile", "compare", "own")  # own: outcomes of each model
 
 
 def rows():
@@ -40,6 +40,7 @@ def signs(measure, lens, given):
     asked = {"measure": measure, **LENSES[lens], **given, "n_resamples": 4, "rng": 1}
     calls = (
         lambda: cs.calibration_test(label, prob, **asked),
+        lambda: cs.calibration_test(label, prob, side="over", **asked),
         lambda: cs.confidence_interval(label, prob, **asked),
         lambda: cs.confidence_interval(label, prob, method="percentile", **asked),
         lambda: cs.compare(label, {"a": prob, "b": other}, **asked),

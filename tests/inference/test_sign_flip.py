@@ -188,7 +188,7 @@ def test_labels_that_clusters_share_by_hand(weight):
     [
         (
             {"measure": "ece_debiased"},
-            "no test with clusters is known for ece_debiased: .* there is one for .* ece, ks",
+            "no test with clusters is known for ece_debiased: .* there is one for .* ece, mean, ks",
         ),
         ({"method": "signs"}, "no method= for a test of rows with cluster=, which has one way; found 'signs'"),
         ({"cluster": None, "method": "signs"}, "no method= for a test, which has one way; found 'signs'"),

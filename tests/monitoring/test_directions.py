@@ -13,15 +13,16 @@ from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likeliho
 
 
 def find(**wanted):
-    plain = {"shift": 0.0, "slope": 1.0, "local": 0.0}
+    plain = {"shift": 0.0, "slope": 1.0, "low": 0.0, "high": 1.0}
     (g,) = [g for g, d in enumerate(DIRECTIONS) if all(getattr(d, k) == v for k, v in (plain | wanted).items())]
     return g
 
 
 def plain_ratio(direction, v, y):
     """The logarithm of a ratio of probabilities, from log-odds."""
-    local = direction.local * (direction.low <= v < direction.high)
-    z = direction.shift + direction.slope * math.log(v / (1 - v)) + local
+    if not direction.low <= v < direction.high:
+        return 0.0
+    z = direction.shift + direction.slope * math.log(v / (1 - v))
     q, one_minus_q = 1 / (1 + math.exp(-z)), 1 / (1 + math.exp(z))
     return math.log(q / v) if y else math.log(one_minus_q / (1 - v))
 
@@ -39,7 +40,7 @@ def test_one_row_by_hand():
     assert of_row(0.8, 1)[find(slope=0.5)] == pytest.approx(math.log(5 / 6), rel=1e-14)
     assert of_row(0.8, 0)[find(slope=2.0)] == pytest.approx(math.log(5 / 17), rel=1e-14)
     # a quarter of the range contains its lower end only
-    quarter = find(low=0.25, high=0.5, local=0.4)
+    quarter = find(low=0.25, high=0.5, shift=0.4)
     assert (of_row(0.25, 1)[quarter] > 0, of_row(0.5, 1)[quarter]) == (True, 0.0)
 
 
@@ -93,7 +94,7 @@ def test_a_summary_has_the_sum_over_its_rows_and_the_mirror_image_the_mirrored_d
 def test_weights_sum_to_1_and_no_direction_is_there_twice():
     assert len(DIRECTIONS) == 34
     assert math.fsum(d.weight for d in DIRECTIONS) == pytest.approx(1)
-    assert len({(d.shift, d.slope, d.low, d.high, d.local) for d in DIRECTIONS}) == 34
+    assert len({(d.shift, d.slope, d.low, d.high) for d in DIRECTIONS}) == 34
 
 
 def test_directions_in_words():
@@ -105,7 +106,7 @@ def test_directions_in_words():
     assert str(DIRECTIONS[find(slope=2 / 3)]) == (
         "predictions too extreme, with true log-odds about 0.67 times the predicted ones"
     )
-    assert str(DIRECTIONS[find(low=0.5, high=0.75, local=-0.8)]) == (
+    assert str(DIRECTIONS[find(low=0.5, high=0.75, shift=-0.8)]) == (
         "predictions from 0.5 to 0.75 too high by about 0.8 on the log-odds scale"
     )
 

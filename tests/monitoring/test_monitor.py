@@ -15,7 +15,8 @@ WEIGHTS = np.array([d.weight for d in DIRECTIONS])
 
 
 def ratios(y, p):
-    z = [d.shift + d.slope * logit(p) + d.local * ((d.low <= p) & (p < d.high)) for d in DIRECTIONS]
+    inside = [(d.low <= p) & (p < d.high) for d in DIRECTIONS]
+    z = [np.where(of, d.shift + d.slope * logit(p), logit(p)) for d, of in zip(DIRECTIONS, inside, strict=True)]
     return np.array([np.log(np.where(y == 1, expit(each) / p, expit(-each) / (1 - p))).sum() for each in z])
 
 

@@ -113,7 +113,8 @@ def test_a_state_of_before_gives_the_same_answers(before, tmp_path):
     (tmp_path / "s.json").write_text(json.dumps(BEFORE["state"] | before["settings"]))
     monitor = cs.Monitor.load(tmp_path / "s.json")
     assert isinstance(monitor.status(), ModelsStatus)
-    expected = before["status"] | dict.fromkeys(("models.new.others", "models.Old.others"))  # which there were not
+    since = ("models.new.others", "models.Old.others", "models.new.side", "models.Old.side", "side")
+    expected = before["status"] | dict.fromkeys(since)  # which there were not
     assert monitor.status().to_dict() == expected
     assert monitor.models == ("new", "Old")
     monitor.save(tmp_path / "s.json")

@@ -89,6 +89,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_no_sentence_is_read.py",
     "test_level_and_coverage_of_every_measure.py",
     "test_one_name_one_number.py",
+    "test_one_sided_tests.py",
     "test_paired_run.py",
     "test_papers_page.py",
     "test_printed_answers.py",

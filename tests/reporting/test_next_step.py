@@ -34,7 +34,7 @@ def recalibrated(least):
     ],
 )
 def test_the_advice(pvalue, high, maps, beyond, begins):
-    test = SimpleNamespace(pvalue=pvalue, size=None)
+    test = SimpleNamespace(pvalue=pvalue, size=None, side=None)
     said = say_next(test, SimpleNamespace(high=high), maps, beyond)
     assert said.startswith(begins)
     assert said.endswith(".")
@@ -43,11 +43,12 @@ def test_the_advice(pvalue, high, maps, beyond, begins):
 
 def test_an_error_that_is_small_is_not_recalibrated_again():
     small = SizeOfError(0.008, 0.004, 0.012, 0.95, 0.5)
-    test = SimpleNamespace(pvalue=0.001, size=small, next_step="Use them.")
+    test = SimpleNamespace(pvalue=0.001, size=small, next_step="Use them.", side=None)
     error = SimpleNamespace(high=0.012)
     assert say_next(test, error, None, False) == say_next(test, error, recalibrated(0.1), False) == "Use them."
     assert say_next(test, error, None, True).startswith("Fit the model again with the features of the groups")
-    large = SimpleNamespace(pvalue=0.001, size=replace(small, high=0.05), next_step="Recalibrate or use more rows.")
+    advice = {"next_step": "Recalibrate or use more rows.", "side": None}
+    large = SimpleNamespace(pvalue=0.001, size=replace(small, high=0.05), **advice)
     assert say_next(large, error, None, False) == large.next_step  # what was done already is not known
     assert say_next(large, error, recalibrated(0.1), False).startswith("Recalibrate by PlattScaling()")
 

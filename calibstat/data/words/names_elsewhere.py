@@ -66,6 +66,12 @@ CALLS: Mapping[str, tuple[str, ...]] = {  # by call, the names that mean it: of 
         *("goodness of fit", "p value"),
     ),
     "cs.confidence_interval(y, p)": ("interval", "CI", "confint", "bootstrap", "bootstrap_ci", "ece_ci"),
+    'cs.calibration_test(y, p, side="over")': (
+        *("overconfidence", "over-confident", "is overconfident", "one-sided", "one-tailed", "too high"),
+    ),
+    'cs.audit(y, p, x, side="under")': (
+        *("binomial test", "Jeffreys test", "Jeffreys", "traffic light", "rating grades", "default rate"),
+    ),
     "cs.equivalence_test(y, p)": ("equivalence", "TOST", "practically calibrated"),
     'cs.compare(y, {"A": p, "B": q})': (
         *("compare models", "Diebold-Mariano", "DM test", "paired test", "compare forecasts"),

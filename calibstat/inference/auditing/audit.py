@@ -7,19 +7,22 @@ from typing import Unpack
 
 import numpy as np
 
+from calibstat.bounds.number_of_events import smallest_mean
 from calibstat.data.checked_rows import AboutRows, Data
-from calibstat.data.checks import check_level, check_switch
+from calibstat.data.checks import check_level, check_switch, short
 from calibstat.data.groups import GivenGroups, as_groups, given_groups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
+from calibstat.data.null_hypothesis import Null
+from calibstat.data.side import Side, check_side
 from calibstat.inference.auditing.audit_results import Audit
+from calibstat.inference.auditing.beyond_results import Beyond
 from calibstat.inference.auditing.counted_groups import CountedGroups
 from calibstat.inference.auditing.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
 from calibstat.inference.auditing.other_rows import against_other_rows
 from calibstat.inference.designs.question_of_rows import Reason, question
-from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.p_values import p_value, step_down
 from calibstat.inference.problems.certain_rows import CertainRows
 from calibstat.resampling import Draws, Labels, Stream, canonical_order, draw, packed
@@ -47,6 +50,7 @@ def audit(
     groups: GivenGroups | None = None,
     *,
     shape: bool = False,
+    side: Side | None = None,
     lens: AnyLens = None,
     confidence_level: float = 0.95,
     n_resamples: int = 999,
@@ -75,6 +79,9 @@ def audit(
         `Groups` says other numbers. Or masks, which may overlap. All rows are always the first group.
     shape : bool
         Whether to test also if predictions are too far apart or too close together within a group.
+    side : {"over", "under"}, optional
+        Whether only predictions that are too high, or only those too low, are looked for; fixed before the outcomes are
+        seen. Each limit is then one-sided, and `shape` and `beyond` have no side.
     lens : str or Lens, optional
         A lens with a binary outcome: "top_label", the default of more than two classes, or `lenses.one_class`.
     confidence_level : float
@@ -112,7 +119,7 @@ def audit(
     """
     asked = given_groups(groups)
     check_level("confidence_level", confidence_level)
-    check_switch("shape", shape)
+    side = side_of_audit(side, shape)
     draws = Draws.of(rng, n_resamples, n_jobs)
     check_row_names(rows.rows.y_true, asked.given, ("y_true", "groups"))
     view = rows.view().one_event("audit")
@@ -130,10 +137,18 @@ def audit(
         packed_rows,
         view.lens,
         shape=shape,
+        side=side,
         confidence_level=confidence_level,
         draws=draws,
-        first_impossible=CertainRows.of(view).first,
+        first_impossible=CertainRows.of(view, side).first,
     )
+
+
+def side_of_audit(side: object, shape: object) -> Side | None:
+    """Return the side of an audit; raise if it is none, or beside slopes, whose weights have both signs."""
+    if check_switch("shape", shape) and side is not None:
+        raise ValueError(f"expected shape=False beside side={short(side)}: a slope has no side; found shape=True")
+    return check_side(side)
 
 
 def audit_of(
@@ -142,6 +157,7 @@ def audit_of(
     lens: NamedLens,
     *,
     shape: bool,
+    side: Side | None,
     confidence_level: float,
     draws: Draws,
     first_impossible: int | None = None,
@@ -149,48 +165,69 @@ def audit_of(
     """Return the audit of counted rows, of which the labels are drawn from the source for their strata."""
     p, number, made = rows_of.prediction, rows_of.number, rows_of.groups
     strata = Strata.of(p, number, STRATA if shape else 1)
-    statistic = GroupRoots.of(p, number, strata, map(rows_of.mask, range(len(made.names))), shape)
+    statistic = GroupRoots.of(p, number, strata, map(rows_of.mask, range(len(made.names))), shape, side)
     positives = rows_of.positives(strata.stratum, strata.size)
     roots = statistic(positives[None])[0]
-    null = draw(source_of(strata), Labels(), lambda drawn: np.abs(statistic(drawn)).max(axis=-1), draws, Stream.LABELS)
-    largest = np.abs(roots).max(axis=-1)
-    first = np.flatnonzero(np.diff(rows_of.shared, prepend=-1.0))  # the first row of each shared prediction
 
-    def counts(g: int) -> tuple[np.ndarray, float]:
-        return np.add.reduceat(number * rows_of.mask(g), first), float(positives[g].sum())
+    def of_labels(drawn: np.ndarray) -> np.ndarray:
+        return statistic.largest(statistic(drawn))
 
+    null = draw(source_of(strata), Labels(), of_labels, draws, Stream.LABELS)
+    largest = statistic.largest(roots)
     rows, ones = statistic.rows.sum(axis=1), positives.sum(axis=1).astype(np.float64)
     predicted = statistic.expected.sum(axis=1) / rows
-    tail = (1 - confidence_level) / (2 * rows.size)
+    low, high = _limits(rows, ones, predicted, side, 1 - confidence_level)
     return Audit(
         names=made.names,
         rows=read_only(rows.astype(np.int64)),
         predicted=read_only(predicted),
         observed=read_only(ones / rows),
         error=read_only(ones / rows - predicted),
-        low=read_only(smallest_mean(ones, rows, tail) - predicted),
-        high=read_only(1 - smallest_mean(rows - ones, rows, tail) - predicted),
+        low=low,
+        high=high,
         root=read_only(roots[:, 0]),
         slope=read_only(roots[:, 1]) if shape else None,
         pvalue=read_only(_of_each_group(largest, null)),
         pvalue_adjusted=read_only(step_down(largest, null)),
-        beyond=against_other_rows(
-            rows_of.shared[first],
-            np.add.reduceat(rows_of.ones, first),
-            counts,
-            made.names,
-            confidence_level,
-            draws.n_jobs,
-        ),
-        null_hypothesis=f"given the predictions and the groups of all rows, {lens.subject} is observed in every "
-        "row independently with its predicted probability: all groups at once are calibrated (exact).",
+        beyond=_beyond(rows_of, ones, confidence_level, draws.n_jobs) if side is None else None,
+        null_hypothesis=_null_hypothesis(lens, side),
         lens=lens,
         left_out=made.left_out,
         n=int(number.sum()),
         n_resamples=draws.n,
         confidence_level=float(confidence_level),
         impossible=_impossible(statistic, positives, null, made.names, first_impossible, 1 - confidence_level),
+        side=side,
     )
+
+
+def _limits(
+    rows: np.ndarray, ones: np.ndarray, predicted: np.ndarray, side: Side | None, level: float
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return the limits of the mean errors of all groups at once; of one side one, at the whole level."""
+    tail = level / (rows.size * (2 if side is None else 1))
+    low = None if side == "over" else read_only(smallest_mean(ones, rows, tail) - predicted)
+    high = None if side == "under" else read_only(1 - smallest_mean(rows - ones, rows, tail) - predicted)
+    return low, high
+
+
+def _beyond(rows_of: CountedGroups, ones: np.ndarray, confidence_level: float, n_jobs: int) -> Beyond:
+    """Return which groups deviate otherwise than the other rows; `ones` are the rows with outcome 1 of each group."""
+    first = np.flatnonzero(np.diff(rows_of.shared, prepend=-1.0))  # the first row of each shared prediction
+
+    def counts(g: int) -> tuple[np.ndarray, float]:
+        return np.add.reduceat(rows_of.number * rows_of.mask(g), first), float(ones[g])
+
+    shared, events = rows_of.shared[first], np.add.reduceat(rows_of.ones, first)
+    return against_other_rows(shared, events, counts, rows_of.groups.names, confidence_level, n_jobs)
+
+
+def _null_hypothesis(lens: NamedLens, side: Side | None) -> str:
+    """Return the null hypothesis of all groups together, in one sentence."""
+    observed = f"{lens.subject} is observed in every row"
+    probability = " with its predicted probability" + ": all groups at once are calibrated" * (side is None)
+    null = Null("the predictions and the groups of all rows", (observed, probability), exact=True)
+    return str(null if side is None else null.of_side(side))
 
 
 def _of_each_group(largest: np.ndarray, null: np.ndarray) -> np.ndarray:
@@ -213,7 +250,7 @@ def _impossible(
     number = statistic.impossible(positives)
     if not number.any():
         return None
-    largest = np.abs(statistic.of_uncertain(positives[None])[0]).max(axis=-1)
+    largest = statistic.largest(statistic.of_uncertain(positives[None])[0])
     return ImpossibleInGroups(
         names=names,
         number=read_only(number),

@@ -8,6 +8,7 @@ import numpy as np
 
 from calibstat.data.groups import groups_of_levels
 from calibstat.data.named_lens import EVENT
+from calibstat.data.side import Side
 from calibstat.inference.auditing.audit import audit_of
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.auditing.counted_groups import CountedGroups
@@ -29,6 +30,7 @@ def audit_counts(
     depth: int,
     min_rows: int,
     shape: bool,
+    side: Side | None,
     confidence_level: float,
     draws: Draws,
 ) -> Audit:
@@ -54,4 +56,4 @@ def audit_counts(
         return AtomSums(prediction, number, atom, strata.stratum, strata.size, member)
 
     counted = CountedGroups(prediction, number, ones, shared, lambda g: member[g][atom], made)
-    return audit_of(counted, sums, EVENT, shape=shape, confidence_level=confidence_level, draws=draws)
+    return audit_of(counted, sums, EVENT, shape=shape, side=side, confidence_level=confidence_level, draws=draws)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.data.named_lens import NamedLens
+from calibstat.data.side import MORE_EVENTS, OTHER, TOO, Side
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first, without_rounding
 from calibstat.inference.auditing.beyond_results import MOST_PRINTED, Beyond
 from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
-from calibstat.inference.auditing.shares_in_words import between, least, percent, points, rows_in_words
+from calibstat.inference.auditing.shares_in_words import between, least, percent, points, ratio, rows_in_words
 from calibstat.inference.deviation import SLOPE, SLOPE_WORDS
 from calibstat.output.wording import level_text
 from calibstat.result import Result
@@ -39,9 +40,10 @@ class Audit(Result):
         Mean prediction, and frequency of outcome 1.
     error : ndarray, shape (G,)
         Observed minus predicted: above 0 if the predictions are too low.
-    low, high : ndarray, shape (G,)
+    low, high : ndarray, shape (G,), or None
         Interval for the mean outcome probability of the rows minus their mean prediction. With probability of at least
-        `confidence_level` all G intervals hold at once, whatever the outcome probabilities.
+        `confidence_level` all G intervals hold at once, whatever the outcome probabilities. Of one side only the end
+        that shows it: `high` of predictions too high, `low` of those too low; the other is None.
     root : ndarray, shape (G,)
         Evidence for an error of the mean: about standard normal if the group is calibrated, with the sign of the error;
         infinite if an observed outcome had probability 0.
@@ -52,8 +54,8 @@ class Audit(Result):
         P-value of each group by itself, from the same draws: not adjusted for the number of groups.
     pvalue_adjusted : ndarray, shape (G,)
         P-value of each group, adjusted for all groups.
-    beyond : Beyond
-        Which groups deviate otherwise than the other rows with the same predictions do.
+    beyond : Beyond or None
+        Which groups deviate otherwise than the other rows with the same predictions do; None of one side.
     null_hypothesis : str
         The null hypothesis of all groups together, in one sentence.
     lens : NamedLens
@@ -67,6 +69,8 @@ class Audit(Result):
     impossible : ImpossibleInGroups or None
         Rows that were predicted to be impossible and happened, and which groups are significant without rows predicted
         0 or 1; None if there are none.
+    side : str or None
+        "over" if only predictions too high were looked for, "under" if too low; None if both were.
     """
 
     names: tuple[str, ...]
@@ -74,13 +78,13 @@ class Audit(Result):
     predicted: np.ndarray
     observed: np.ndarray
     error: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    low: np.ndarray | None
+    high: np.ndarray | None
     root: np.ndarray
     slope: np.ndarray | None
     pvalue: np.ndarray
     pvalue_adjusted: np.ndarray
-    beyond: Beyond
+    beyond: Beyond | None
     null_hypothesis: str
     lens: NamedLens
     left_out: str
@@ -88,23 +92,29 @@ class Audit(Result):
     n_resamples: int
     confidence_level: float
     impossible: ImpossibleInGroups | None = None
+    side: Side | None = None
 
     @property
     def ratio(self) -> np.ndarray:
         """Observed divided by predicted (O/E), shape (G,); nan where the mean prediction is 0."""
-        return self._relative(self.error)
+        return self.relative(self.error)
 
     @property
-    def ratio_low(self) -> np.ndarray:
+    def ratio_low(self) -> np.ndarray | None:
         """The low end of the interval for the mean outcome probability divided by the mean prediction, shape (G,)."""
-        return self._relative(self.low)
+        return None if self.low is None else self.relative(self.low)
 
     @property
-    def ratio_high(self) -> np.ndarray:
+    def ratio_high(self) -> np.ndarray | None:
         """The high end likewise; all intervals of ratios hold at once, as the intervals of differences do."""
-        return self._relative(self.high)
+        return None if self.high is None else self.relative(self.high)
 
-    def _relative(self, difference: np.ndarray) -> np.ndarray:
+    @property
+    def drawn(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both ends, with the error itself in place of one that is not there, for pictures, shape (G,) each."""
+        return self.error if self.low is None else self.low, self.error if self.high is None else self.high
+
+    def relative(self, difference: np.ndarray) -> np.ndarray:
         """Return one plus a difference as a share of the mean prediction, at least 0."""
         there = self.predicted > 0
         with np.errstate(over="ignore"):  # a share of the smallest predictions is infinite
@@ -118,7 +128,9 @@ class Audit(Result):
 
     @property
     def statistic(self) -> np.ndarray:
-        """The absolute root, or with the slope the larger of the two, shape (G,)."""
+        """The absolute root, or with the slope the larger of the two; of one side its signed root, shape (G,)."""
+        if self.side is not None:
+            return MORE_EVENTS[self.side] * self.root
         return np.abs(self.root) if self.slope is None else np.maximum(np.abs(self.root), np.abs(self.slope))
 
     @property
@@ -141,7 +153,8 @@ class Audit(Result):
         import pandas as pd
 
         columns = {name: getattr(self, name) for name in COLUMNS if getattr(self, name) is not None}
-        frame = pd.DataFrame({"group": self.names, **columns, **self.beyond.columns})
+        beyond = {} if self.beyond is None else self.beyond.columns
+        frame = pd.DataFrame({"group": self.names, **columns, **beyond})
         return frame.iloc[self.order].reset_index(drop=True)
 
     def sentence(self, g: int) -> str:
@@ -153,36 +166,62 @@ class Audit(Result):
         gap = abs(self.error[g])
         shares = f"predicted {percent(self.predicted[g], gap)}, observed {percent(self.observed[g], gap)}"
         if self.is_rare and self.predicted[g] > 0:
-            shares += f", O/E {settled(self.ratio[g]):.2f} ({between(self.ratio_low[g], self.ratio_high[g])})"
+            shares += f", O/E {settled(self.ratio[g]):.2f} ({self._ratios(g)})"
         return f"{shares}, adjusted p = {settled(self.pvalue_adjusted[g]):.2g}"
+
+    def _ratios(self, g: int) -> str:
+        """Write the ends of the interval of the ratio."""
+        if self.ratio_low is None or self.ratio_high is None:
+            ends = ("at most", self.ratio_high, 1) if self.ratio_low is None else ("at least", self.ratio_low, -1)
+            words, end, away = ends
+            assert end is not None
+            return f"{words} {ratio(end[g], away)}"
+        return between(self.ratio_low[g], self.ratio_high[g])
 
     def claim(self, g: int) -> str:
         """Say what the interval and the roots of a group show."""
-        claims = []
+        claims: list[str] = []
         impossible = 0 if self.impossible is None else self.impossible.number[g]
         if impossible:
             claims.append(f"{rows_in_words(impossible)} predicted to be impossible happened")
-        if self.low[g] > 0:
-            claims.append(f"at least {least(self.low[g])} too low")
-        elif self.high[g] < 0:
-            claims.append(f"at least {least(-self.high[g])} too high")
-        else:
+        if self.low is not None and self.low[g] > 0:
+            claims.append(f"{self._mean}at least {least(self.low[g])} too low")
+        elif self.high is not None and self.high[g] < 0:
+            claims.append(f"{self._mean}at least {least(-self.high[g])} too high")
+        elif self.low is not None and self.high is not None:
             between = f"between {points(self.low[g], -1)} and {points(self.high[g], 1)} points"
             claims.append(f"mean error {between}")
+        elif self.side is not None and not impossible:
+            found = self.pvalue_adjusted[g] <= self.level
+            some = f"some of its predictions are {TOO[self.side]}"
+            claims.append(some if found else f"it is not shown that {some.replace('some', 'any', 1)}")
         if self.slope is not None and self._by_slope(g) and self.pvalue_adjusted[g] <= self.level:
             claims.append(f"predictions {SLOPE_WORDS[SLOPE[int(self.slope[g] > 0)]]}")
         return ", ".join(claims)
 
     @property
+    def _mean(self) -> str:
+        """The subject of a limit, where a p-value of one side says something else: that some predictions are wrong."""
+        return "" if self.side is None else "the mean prediction is "
+
+    @property
     def answer(self) -> str:
         """The groups with a significant deviation, in one line."""
         deviating, groups = self.found.size, f"{len(self.names):,} group{'s' * (len(self.names) > 1)}"
+        if deviating and self.side is not None:
+            have = "has" if deviating == 1 else "have"
+            return f"{deviating:,} of {groups} {have} some predictions that are {TOO[self.side]}:"
         if deviating:
             return f"{deviating:,} of {groups} deviate{'s' * (deviating == 1)} significantly from the predictions:"
         if (1 + self.n_resamples) * self.level < 1:
             return f"No group can be significant: with {self.n_resamples} draws every p-value is above {self.level:g}."
         first = self.order[0]
         nearest = f"{self.names[first]}, adjusted p = {settled(self.pvalue_adjusted[first]):.2g}"
+        if self.side is not None:
+            where = "the group" if len(self.names) == 1 else f"any of {groups}"
+            shown = f"It is not shown that any predictions of {where} are {TOO[self.side]}"
+            other = f"Predictions that are {TOO[OTHER[self.side]]} were not looked for"
+            return f"{shown} ({rows_in_words(self.n)}). {other}. Closest: {nearest}."
         subject = "The group is not" if len(self.names) == 1 else f"None of {groups} is"
         return f"{subject} shown to deviate from the predictions ({rows_in_words(self.n)}). Closest: {nearest}."
 
@@ -221,21 +260,37 @@ class Audit(Result):
         lines += self.on_impossible
         if 0 not in found[:MOST_PRINTED]:
             lines.append(f"  For comparison, {self.sentence(0)}.")
-        return "\n".join([*lines, *self.beyond.lines(where)])
+        return "\n".join([*lines, *([] if self.beyond is None else self.beyond.lines(where))])
+
+    @property
+    def beyond_found(self) -> int:
+        """The number of groups that deviate otherwise than the other rows do."""
+        return 0 if self.beyond is None else int(self.beyond.found.size)
+
+    @property
+    def beyond_sentences(self) -> list[str]:
+        """The sentences of a report about these groups."""
+        return [] if self.beyond is None else self.beyond.sentences
 
     @property
     def promise(self) -> str:
         """The joint test of the groups, and its promise for all of them."""
-        by = "bias and slope" if self.slope is not None else "bias"
+        by, right, ends = "bias and slope" if self.slope is not None else "bias", "are right", "intervals"
+        if self.side is not None:
+            by = f"bias, side fixed beforehand: {self.side}"
+            right, ends = f"are right or {TOO[OTHER[self.side]]}", "limits"
+        beyond = "" if self.beyond is None else self.beyond.promise
         return (
-            f"The chance to find any group whose predictions are right is at most {level_text(self.level)}; all "
-            f"intervals hold at once with {level_text(self.confidence_level)} confidence (tested together by {by}"
-            f"{self.lens.with_comma}, {self.n_resamples} draws of labels).{self._wider}{self.beyond.promise}"
+            f"The chance to find any group whose predictions {right} is at most {level_text(self.level)}; all "
+            f"{ends} hold at once with {level_text(self.confidence_level)} confidence (tested together by {by}"
+            f"{self.lens.with_comma}, {self.n_resamples} draws of labels).{self._wider}{beyond}"
         )
 
     @property
     def _wider(self) -> str:
         """Say why an interval can hold 0 in a significant group; nothing where none does."""
+        if self.low is None or self.high is None:
+            return ""
         certain = np.zeros(len(self.names)) if self.impossible is None else self.impossible.number
         wide = [g for g in self.found if self.low[g] <= 0 <= self.high[g] and not certain[g] and not self._by_slope(g)]
         return " Intervals assume less than p-values, so that one may hold 0 where p is small." if wide else ""

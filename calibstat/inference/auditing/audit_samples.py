@@ -7,9 +7,11 @@ from typing import Any, Never
 
 import numpy as np
 
-from calibstat.data.checks import check_level, check_switch, check_whole, described, quoted, refuse_unknown, short
+from calibstat.data.checks import check_level, check_whole, described, quoted, refuse_unknown, short
 from calibstat.data.engines.cell_table import TABLE_CELLS
 from calibstat.data.sample import Sample
+from calibstat.data.side import Side
+from calibstat.inference.auditing.audit import side_of_audit
 from calibstat.inference.auditing.audit_counts import Levels, audit_counts
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.measures.bins import uniform_cells
@@ -24,6 +26,7 @@ def audit_samples(
     depth: int = 2,
     min_rows: int = 30,
     shape: bool = False,
+    side: Side | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 999,
     rng: Rng = None,
@@ -43,7 +46,7 @@ def audit_samples(
         How many columns may intersect, at least 1.
     min_rows : int
         Groups with fewer rows are left out.
-    shape, confidence_level, n_resamples, rng, n_jobs
+    shape, side, confidence_level, n_resamples, rng, n_jobs
         As for `audit`.
 
     Returns
@@ -77,7 +80,7 @@ def audit_samples(
     """
     refuse_unknown(audit_samples, unknown)
     check_level("confidence_level", confidence_level)
-    check_switch("shape", shape)
+    side = side_of_audit(side, shape)
     keys = _checked_keys(samples, columns)
     draws = Draws.of(rng, n_resamples, n_jobs)
     each = list(samples.values())
@@ -93,6 +96,7 @@ def audit_samples(
         depth=check_whole("depth", depth),
         min_rows=check_whole("min_rows", min_rows),
         shape=shape,
+        side=side,
         confidence_level=confidence_level,
         draws=draws,
     )

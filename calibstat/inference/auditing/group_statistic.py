@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibstat.data.side import MORE_EVENTS, Side
 from calibstat.measures.components.deviations import time_of
 from calibstat.measures.components.smooth_components import LOGIT, TILTS, interpolated, orthonormal, roots
 
@@ -75,6 +76,8 @@ class GroupRoots:
         What a residual of a stratum adds to each component of a group: K is 1, or with the slope 2.
     score, root : ndarray, shape (G * K, 61)
         Ascending values of each component, and its root at each.
+    side : str or None
+        The side that is looked at alone.
     """
 
     rows: np.ndarray
@@ -82,10 +85,17 @@ class GroupRoots:
     weight: np.ndarray
     score: np.ndarray
     root: np.ndarray
+    side: Side | None
 
     @classmethod
     def of(
-        cls, prediction: np.ndarray, number: np.ndarray, strata: Strata, masks: Iterable[np.ndarray], shape: bool
+        cls,
+        prediction: np.ndarray,
+        number: np.ndarray,
+        strata: Strata,
+        masks: Iterable[np.ndarray],
+        shape: bool,
+        side: Side | None,
     ) -> GroupRoots:
         """Return the statistic for predictions, ascending, and masks of groups; with `shape` the slope too.
 
@@ -95,7 +105,14 @@ class GroupRoots:
         stratum = strata.stratum[first]
         of_groups = [_of_group(prediction, number * mask, first, stratum, strata, 1 + shape) for mask in masks]
         rows, expected, weight, score, root = zip(*of_groups, strict=True)
-        return cls(np.stack(rows), np.stack(expected), np.stack(weight), np.concatenate(score), np.concatenate(root))
+        sums = np.stack(rows), np.stack(expected), np.stack(weight)
+        return cls(*sums, np.concatenate(score), np.concatenate(root), side)
+
+    def largest(self, roots: np.ndarray) -> np.ndarray:
+        """Return the evidence of each group, of roots of shape (..., K): of one side the roots to this side alone."""
+        if self.side is None:
+            return np.asarray(np.abs(roots).max(axis=-1))
+        return np.asarray(MORE_EVENTS[self.side] * roots[..., 0])
 
     def __call__(self, positives: np.ndarray) -> np.ndarray:
         """Return the roots of all groups, (B, G, K), of rows with outcome 1 in groups and strata, (B, G, S).
@@ -103,7 +120,8 @@ class GroupRoots:
         A label that a prediction of 0 or 1 forbids makes the first one of its groups infinite.
         """
         roots = self.of_uncertain(positives)
-        too_many, too_few = positives[..., 0] > 0, positives[..., -1] < self.rows[:, -1]
+        too_many = (positives[..., 0] > 0) & (self.side != "over")
+        too_few = (positives[..., -1] < self.rows[:, -1]) & (self.side != "under")
         residual = positives - self.expected
         forbidden = np.where(too_many & too_few, np.sign(residual.sum(axis=-1)) + 0.5, 1.0 * too_many - too_few)
         roots[..., 0] = np.where(too_many | too_few, np.copysign(np.inf, forbidden), roots[..., 0])
@@ -115,8 +133,9 @@ class GroupRoots:
         return interpolated(component.reshape(len(positives), -1), self.score, self.root).reshape(component.shape)
 
     def impossible(self, positives: np.ndarray) -> np.ndarray:
-        """Return how many outcomes of probability 0 each group has, of rows with outcome 1, (G, S)."""
-        return np.asarray(positives[:, 0] + self.rows[:, -1] - positives[:, -1]).astype(np.int64)
+        """Return how many outcomes of each group had probability 0, of rows with outcome 1, (G, S)."""
+        too_many, too_few = positives[:, 0], self.rows[:, -1] - positives[:, -1]
+        return np.asarray(too_many * (self.side != "over") + too_few * (self.side != "under")).astype(np.int64)
 
 
 def _of_group(

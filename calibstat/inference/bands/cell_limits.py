@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from calibstat.inference.equivalence import smallest_mean
+from calibstat.bounds.number_of_events import smallest_mean
 
 CLASS_LIMIT = 10  # of more there are too many sets of classes
 

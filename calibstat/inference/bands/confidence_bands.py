@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.bounds.mean_interval import interval_of_weighted_mean
+from calibstat.bounds.number_of_events import smallest_mean
 from calibstat.data.sample import WeightedRows
 from calibstat.inference.bands.bands_of_clusters import bars_of_clusters
 from calibstat.inference.bands.reliability_bands import Band, Bins
-from calibstat.inference.equivalence import smallest_mean
 from calibstat.resampling import Draws
 
 

@@ -14,6 +14,7 @@ from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.designs.design import NO_STUDY, HowToTest
 from calibstat.inference.designs.independent import REPORT_NEEDS_A_LENS, Independent
+from calibstat.inference.events_of_clusters import events_test
 from calibstat.inference.honest_ends import NoInterval
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Posed, Problem
@@ -28,6 +29,7 @@ class Clustered(Independent):
     """Rows of a cluster may depend on each other."""
 
     word = "cluster"
+    one_sided_measure = "mean"
     refuses = MappingProxyType(
         {
             "null": "how outcomes of a cluster depend on each other, a map does not say",
@@ -64,7 +66,10 @@ class Clustered(Independent):
 
     def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         problem = problem_of(self.data, measure)
-        return sign_flip_test(problem, self.units, draws, self.described(int(problem.n), problem.weight))
+        rows = self.described(int(problem.n), problem.weight)
+        if how.side is not None:
+            return events_test(problem, self.units, how.side, rows)
+        return sign_flip_test(problem, self.units, draws, rows)
 
     def posed(self, problem: Problem, method: str) -> Posed:
         if method in ("percentile", "basic"):

@@ -13,6 +13,7 @@ import numpy as np
 from calibstat.data.checked_rows import Data, Models
 from calibstat.data.checks import check_level, is_among, short, unknown_name
 from calibstat.data.retired_words import RETIRED_METHODS
+from calibstat.data.side import Side, check_side
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.designs.sections import Sections
@@ -31,6 +32,7 @@ class HowToTest:
     null: object = None
     resample: str = "labels"
     stop_after: int | None = None
+    side: Side | None = None
 
 
 def refuse(word: str, asked: Mapping[str, object], reasons: Mapping[str, str]) -> None:
@@ -53,8 +55,8 @@ class Design(ABC):
         The word of `Data` that says so, for messages.
     refuses : mapping
         The arguments of tests that it does not take, each with the reason.
-    test_measure, interval_measure : str
-        The measures by default.
+    test_measure, interval_measure, one_sided_measure : str
+        The measures by default, of tests, of intervals, and of tests of one side; no such test if it is empty.
     test_methods, interval_methods : tuple of str
         The methods; the first is the default.
     sections : Sections
@@ -66,6 +68,7 @@ class Design(ABC):
     refuses: ClassVar[Mapping[str, str]] = MappingProxyType({})
     test_measure: ClassVar[str] = "omnibus"
     interval_measure: ClassVar[str] = "ece"
+    one_sided_measure: ClassVar[str] = ""
     test_methods: ClassVar[tuple[str, ...]] = ()
     interval_methods: ClassVar[tuple[str, ...]] = ("honest",)
     sections: ClassVar[Sections] = Sections()
@@ -110,13 +113,19 @@ class Design(ABC):
         """Return what results say of so many rows."""
         return Rows(n)
 
-    def how_to_test(self, null: object, resample: str, stop_after: int | None) -> HowToTest:
+    def how_to_test(self, how: HowToTest) -> HowToTest:
         """Return how a test is asked for; raise if these rows do not take it."""
-        how = HowToTest(null, resample, stop_after)
+        if how.side is not None:
+            check_side(how.side)
         usual = vars(HowToTest())
         asked = {name: given for name, given in vars(how).items() if not is_among(given, (usual[name],))}
         refuse(self.word, asked, self.refuses)
+        refuse(self.word, asked, {} if self.one_sided_measure else {"side": NO_STUDY})
         return how
+
+    def usual_measure(self, side: Side | None) -> str:
+        """Return the measure of a test by default."""
+        return self.test_measure if side is None else self.one_sided_measure
 
     def need_report(self, asked: Mapping[str, object]) -> None:
         """Raise for the first of these arguments of `report` that these rows do not take."""

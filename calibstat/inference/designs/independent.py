@@ -15,7 +15,7 @@ from calibstat.data.checks import is_among, short
 from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.inference.bootstrap_ends import bootstrap_interval, bracket_interval
-from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassTests
+from calibstat.inference.calibration_test_results import GIVEN_PREDICTIONS, CalibrationTestResult, ClassTests
 from calibstat.inference.confidence_interval_results import BOOTSTRAPS, ConfidenceInterval
 from calibstat.inference.designs.design import Design, HowToTest
 from calibstat.inference.designs.sections import Sections
@@ -59,6 +59,7 @@ NO_CONDITION: Mapping[str, Any] = MappingProxyType(
 class Independent(Design):
     """Rows that do not depend on each other, with weights or without, or counted in a summary."""
 
+    one_sided_measure = "omnibus"
     interval_methods = (*HONEST, "bracket", *BOOTSTRAPS)
     sections = Sections(
         refuses={
@@ -93,9 +94,9 @@ class Independent(Design):
     def test(self, measure: Measure, method: str, how: HowToTest, draws: Draws) -> CalibrationTestResult:
         if not is_among(how.resample, SCHEMES):
             raise ValueError(f"expected resample 'labels' or 'both', found {short(how.resample)}")
+        model = null_model(how.null, self.data, measure, how.resample, how.side)
         problem = problem_of(self.data, measure)
         check_stop(how.stop_after, draws.n)
-        model = null_model(how.null, self.data, measure, how.resample)
         posed, scheme = model.in_order(problem)  # messages name rows of the problem as it was posed
         statistic, resampler = posed.statistic(), posed.resampler(scheme, Stream.LABELS)
         if how.stop_after is None:
@@ -111,20 +112,24 @@ class Independent(Design):
         self, result: CalibrationTestResult, measure: Measure, method: str, how: HowToTest, draws: Draws
     ) -> CalibrationTestResult:
         view = self.data.view(jointly=isinstance(measure, MulticlassMeasure))
-        if self.data.design is not None or not view.impossible():  # what else a class from outside holds has no part
+        # what else a class from outside holds has no part
+        if self.data.design is not None or not view.impossible(how.side):
             return result
         apart = draws.with_own_key(Stream.UNCERTAIN)
         rows = impossible_rows(
             self.data,
             view,
             lambda others: type(self)(others).test(measure, method, how, apart).pvalue,
-            result.resample != "labels",
+            result.resample not in GIVEN_PREDICTIONS,
+            how.side,
         )
         if rows is None:
             return result
         # a deviation is of the rows predicted neither 0 nor 1, and drove the test if these reject
-        drove = result.deviation if rows.pvalue is not None and rows.pvalue <= CLAIM_LEVEL else None
-        return replace(result, impossible=rows, deviation=drove)
+        if rows.pvalue is not None and rows.pvalue <= CLAIM_LEVEL:
+            return replace(result, impossible=rows)
+        events = None if result.events is None else replace(result.events, where=None)
+        return replace(result, impossible=rows, deviation=None, events=events)
 
     def interval(self, measure: Measure, method: str, confidence_level: float, draws: Draws) -> ConfidenceInterval:
         problem = problem_of(self.data, measure)
@@ -315,11 +320,13 @@ class OneTest:
         if not self.model.calibration_map:
             # what drives an error, and which are too small, is said of calibration alone
             driver = posed.deviation(draws) if judged.pvalue <= CLAIM_LEVEL else None
-            tail = self.model.tail(problem.measure)
-            has_note = self.model.resample == "labels" and annotations["effective_n"] is None and tail == "greater"
+            tail, both_sides = self.model.tail(problem.measure), self.model.side is None
+            is_exact = self.model.resample == "labels" and annotations["effective_n"] is None
+            has_note = is_exact and tail == "greater" and both_sides
             if has_note and not judged.stopped and posed.is_smaller_than_chance(statistic, null, draws):
                 annotations["note"] = "\n".join(part for part in (annotations["note"], NOTE) if part)
-        return self._of(judged, statistic, null, problem.lens, deviation=driver, **annotations)
+        events = None if self.model.side is None else self.model.events(problem, judged.pvalue)
+        return self._of(judged, statistic, null, problem.lens, deviation=driver, events=events, **annotations)
 
     def _judged(self, statistic: float, null: np.ndarray) -> PValue:
         return judge(statistic, null, self.model.tail(self.problem.measure), self.stop_after)
@@ -338,12 +345,13 @@ class OneTest:
             lens=lens,
             tail=self.model.tail(problem.measure),
             resample=self.model.resample,
+            side=self.model.side,
             n=self.rows.n,
             n_resamples=judged.n_resamples,
             stopped=judged.stopped,
             why_stopped=judged.why_stopped,
             rows=self.rows,
-            why_infinite=problem.view.impossible() if np.isinf(statistic) else "",
+            why_infinite=problem.view.impossible(self.model.side) if np.isinf(statistic) else "",
             calibration_map=self.model.calibration_map,
             **more,
         )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from calibstat.data.views import BinaryView, ClassWiseView, MulticlassView, View
+from calibstat.data.side import Side
+from calibstat.data.views import BinaryView, ClassWiseView, MulticlassView, View, forbidden
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,9 @@ class CertainRows:
     first: int | None
 
     @classmethod
-    def of(cls, view: View) -> CertainRows:
-        """Return the rows of what a lens shows."""
-        found: CertainRows = view.choose(_of_event, _of_classes, _of_classes)
+    def of(cls, view: View, side: Side | None = None) -> CertainRows:
+        """Return the rows of what a lens shows; of one side impossible are the outcomes that this side forbids."""
+        found: CertainRows = view.choose(partial(_of_event, side=side), _of_classes, _of_classes)
         return found
 
     @classmethod
@@ -45,13 +47,14 @@ class CertainRows:
         return cls(certain, total, others, int(bad.sum()), int(np.argmax(bad)) if bad.any() else None)
 
 
-def _of_event(view: BinaryView) -> CertainRows:
+def _of_event(view: BinaryView, side: Side | None) -> CertainRows:
     if view.rows is not None:
         y, p = view.rows
-        return CertainRows._of_rows((p == 0) | (p == 1), (p == 0) & (y == 1) | (p == 1) & (y == 0), view.weight)
+        return CertainRows._of_rows((p == 0) | (p == 1), forbidden(y, p, side), view.weight)
     value, count, positives = view.sample.arrays
     certain = (value == 0) | (value == 1)
-    number = positives[value == 0].sum() + (count - positives)[value == 1].sum()
+    too_many, too_few = positives[value == 0].sum(), (count - positives)[value == 1].sum()
+    number = too_many * (side != "over") + too_few * (side != "under")
     return CertainRows(certain, int(count[certain].sum()), int(count[~certain].sum()), int(number), None)
 
 

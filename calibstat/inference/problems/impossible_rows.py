@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from calibstat.data.checked_rows import Data
+from calibstat.data.side import Side
 from calibstat.data.views import View
 from calibstat.digits import settled
 from calibstat.inference.problems.certain_rows import CertainRows
@@ -66,10 +67,10 @@ def first_row(number: int, first: int | None) -> str:
 
 
 def impossible_rows(
-    data: Data, view: View, pvalue: Callable[[Data], float], approximate: bool
+    data: Data, view: View, pvalue: Callable[[Data], float], approximate: bool, side: Side | None
 ) -> ImpossibleRows | None:
     """Return what is to be said of impossible rows that a lens shows; `pvalue` is of the same test of other rows."""
-    found = CertainRows.of(view)
+    found = CertainRows.of(view, side)
     if not found.number:
         return None
     of_others = _of_others(data.part(~found.certain), pvalue) if found.others else None

@@ -11,17 +11,22 @@ import numpy as np
 
 from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.checked_rows import Data
+from calibstat.data.checks import short
 from calibstat.data.null_hypothesis import Null
+from calibstat.data.side import Side
 from calibstat.data.views import (
     BinaryView,
     ClassWiseView,
     MulticlassView,
 )
+from calibstat.inference.deviation import CLAIM_LEVEL
+from calibstat.inference.one_side import Events
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.class_problems import ClassWiseProblem, MulticlassProblem
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure, MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.one_sided import one_side_of
 from calibstat.resampling import Consistency, Labels
 from calibstat.resampling.schemes import OfRows
 
@@ -71,6 +76,7 @@ class NullModel(ABC):
     """The source of the outcomes under the null hypothesis of a test of independent rows."""
 
     resample: str
+    side: Side | None = None
 
     @property
     def calibration_map(self) -> str:
@@ -89,6 +95,10 @@ class NullModel(ABC):
     def hypothesis(self, null: Null) -> Null:
         """Return what is tested, and whether the test is exact, given the null hypothesis of calibration."""
 
+    def events(self, problem: Problem, pvalue: float) -> Events | None:
+        """Return the events that a test of one side says beside its p-value; None of both sides."""
+        return None
+
 
 @dataclass(frozen=True)
 class Calibrated(NullModel):
@@ -106,6 +116,32 @@ class Calibrated(NullModel):
         if self.resample == "labels":
             return replace(null, exact=True)
         return replace(null, rows="sampled").approximately(FEW_ROWS)
+
+
+@dataclass(frozen=True)
+class OfOneSide(NullModel):
+    """Outcomes come from probabilities at least as large as the predictions, or at most as large.
+
+    Drawn from the predictions themselves, they are the most extreme of these. Statement and proof: the page "One side",
+    theorem 1.
+    """
+
+    side: Side
+    resample = "labels"
+
+    def in_order(self, problem: Problem) -> tuple[BinaryProblem, OfRows]:
+        view = problem.view.one_event("a test of one side")
+        return BinaryProblem(one_side_of(problem.measure, self.side), view).in_order("calibration_test"), Labels()
+
+    def tail(self, measure: Measure) -> str:
+        return "greater"
+
+    def hypothesis(self, null: Null) -> Null:
+        return replace(null.of_side(self.side), exact=True)
+
+    def events(self, problem: Problem, pvalue: float) -> Events:
+        sample = problem.view.one_event().sample
+        return Events.of(sample, one_side_of(problem.measure, self.side), found=pvalue <= CLAIM_LEVEL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +169,23 @@ class OfMap(NullModel):
         return replace(self.map.of_rows(null), exact=True)
 
 
-def null_model(null: object, data: Data, measure: Measure, resample: str) -> NullModel:
-    """Return the null model of an argument `null`: None for calibration, else a calibration map."""
+def need_predictions_alone(null: object, resample: str, side: Side) -> None:
+    """Raise if a test of one side is asked for a map, or with predictions that are drawn too."""
+    if null is not None:
+        raise ValueError(NO_MAP.format(f"side={side!r}", "no study covers both; test the mapped predictions"))
+    if resample != "labels":
+        raise ValueError(
+            f"expected resample='labels' beside side={side!r}, whose proof is given the predictions; found "
+            f"{short(resample)}"
+        )
+
+
+def null_model(null: object, data: Data, measure: Measure, resample: str, side: Side | None) -> NullModel:
+    """Return the null model of an argument `null`: None for calibration, or one side of it, else a calibration map."""
+    if side is not None:
+        need_predictions_alone(null, resample, side)
+        one_side_of(measure, side)  # raises if it has none, before its problem is posed
+        return OfOneSide(side)
     if null is None:
         return Calibrated(resample)
     if resample != "labels":

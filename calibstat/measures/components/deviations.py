@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -97,15 +98,16 @@ class Deviations:
 
     Attributes
     ----------
-    sums : ndarray, shape (B, D - 1)
-        Standardised sums of the squared roots of the first 2, 3, ... components.
+    sums : ndarray, shape (B, D - 1), or None
+        Standardised sums of the squared roots of the first 2, 3, ... components; None of one side, whose statistic has
+        the other two parts alone: the weights of components have both signs.
     scattered, parts : ndarray
         The largest standardised sum of the deviances of all cells of a scale, and into how many parts it cuts the time.
     local, cell : ndarray
         The most surprising single cell, as minus the logarithm of its p-value less a penalty, and its number.
     """
 
-    sums: np.ndarray
+    sums: np.ndarray | None
     scattered: np.ndarray
     parts: np.ndarray
     local: np.ndarray
@@ -114,16 +116,20 @@ class Deviations:
     @property
     def smooth(self) -> np.ndarray:
         """The largest of these sums."""
+        assert self.sums is not None
         return np.asarray(self.sums.max(axis=1))
 
     @property
     def components(self) -> np.ndarray:
         """The number of components of this sum."""
+        assert self.sums is not None
         return np.asarray(2 + first_largest(self.sums))
 
     @property
     def shares(self) -> np.ndarray:
-        """The numbers that are compared: one column for each part, shape (B, 3)."""
+        """The numbers that are compared: one column for each part, shape (B, 3), of one side (B, 2)."""
+        if self.sums is None:  # the p-value of a cell is of one tail, half of the p-value of both
+            return np.stack([self.scattered - SCATTERED, self.local + math.log(2) - LOCAL], axis=1)
         return np.stack([self.smooth, self.scattered - SCATTERED, self.local - LOCAL], axis=1)
 
     @property
@@ -157,7 +163,10 @@ class Diagnostics:
     value, count : ndarray, shape (m,)
         Mean prediction and rows of every cell.
     components, scales : Components and Scales, or None
-        Of the cells with predictions strictly between 0 and 1; None if there are no such cells.
+        Of the cells with predictions strictly between 0 and 1; None if there are no such cells. Of one side there are
+        no components.
+    sign : float
+        1 or -1 if more, or fewer, events than expected are looked for alone; 0 if both are.
     """
 
     n: float
@@ -165,17 +174,18 @@ class Diagnostics:
     count: np.ndarray
     components: Components | None
     scales: Scales | None
+    sign: float = 0.0
 
     @classmethod
-    def of(cls, count: np.ndarray, value: np.ndarray) -> Diagnostics:
+    def of(cls, count: np.ndarray, value: np.ndarray, sign: float = 0.0) -> Diagnostics:
         """Return the diagnostics of cells with these sums of rows and of predictions / n, each of shape (m,).
 
         The last ones are kept, because observed labels and drawn labels share them.
         """
-        return _diagnostics(np.ascontiguousarray(count).tobytes(), np.ascontiguousarray(value).tobytes())
+        return _diagnostics(np.ascontiguousarray(count).tobytes(), np.ascontiguousarray(value).tobytes(), sign)
 
     @classmethod
-    def at(cls, count: np.ndarray, value: np.ndarray) -> Diagnostics:
+    def at(cls, count: np.ndarray, value: np.ndarray, sign: float = 0.0) -> Diagnostics:
         """Return the diagnostics as `of` does, without keeping them."""
         n = float(count.sum())
         mean = np.divide(value * n, count, out=np.zeros_like(value), where=count > 0)
@@ -183,10 +193,11 @@ class Diagnostics:
         mean[mean > 1 - CERTAIN[1]] = 1.0
         inner = (mean > 0) & (mean < 1)
         if not inner.any():
-            return cls(n, mean, count, None, None)
+            return cls(n, mean, count, None, None, sign)
         v, c = mean[inner], count[inner]
         time = time_of(v, c)
-        return cls(n, mean, count, Components.of(time, v, c), Scales.of(time, v, c))
+        components = None if sign else Components.of(time, v, c)
+        return cls(n, mean, count, components, Scales.of(time, v, c, sign), sign)
 
     @cached_property
     def whole(self) -> bool:
@@ -222,10 +233,9 @@ class Diagnostics:
 
     def deviations(self, positives: np.ndarray) -> Deviations:
         """Return what the parts say of positives in cells, shape (B, m)."""
-        assert self.components is not None
         assert self.scales is not None
         inside, residual = self._inside(positives)
-        sums = standardised_sums(self.components.roots_of(residual))
+        sums = None if self.components is None else standardised_sums(self.components.roots_of(residual))
         scattered, parts, local, cell = self.scales.parts_of(inside).T
         return Deviations(sums, scattered, parts.astype(np.int64), local, cell.astype(np.int64))
 
@@ -236,10 +246,19 @@ class Diagnostics:
 
     def _statistic(self, residual: np.ndarray) -> np.ndarray:
         positives = self.positives(residual)
-        statistic = np.zeros(len(positives)) if self.components is None else self.deviations(positives).statistic
-        never, always = self.value == 0, self.value == 1
+        statistic = np.zeros(len(positives)) if self.scales is None else self.deviations(positives).statistic
+        # of one side an outcome that the other side forbids is allowed, and no evidence
+        never, always = (self.value == 0) & (self.sign >= 0), (self.value == 1) & (self.sign <= 0)
         forbidden = (positives[:, never] > 0).any(axis=1) | (positives[:, always] < self.count[always]).any(axis=1)
         return np.where(forbidden, np.inf, statistic)
+
+    def largest_cells(self, residual: np.ndarray) -> tuple[int, int]:
+        """Return the first and the last cell of the most surprising deviation, of residuals / n, shape (m,)."""
+        if self.scales is None:
+            return 0, residual.size - 1
+        cell = int(self.deviations(self.positives(residual[None])).cell[0])
+        found = np.flatnonzero(self.inner)[self.scales.within(cell)]
+        return int(found[0]), int(found[-1])
 
     def detail(self, residual: np.ndarray) -> dict[str, Any]:
         """Return the parts and the roots of one set of residuals / n, shape (m,), by name; nothing without cells."""
@@ -247,8 +266,7 @@ class Diagnostics:
             return {}
         positives = self.positives(residual[None])
         deviations, inside = self.deviations(positives), self._inside(positives)[0][0]
-        cell = int(deviations.cell[0])
-        within = (self.scales.index >= self.scales.begin[cell]) & (self.scales.index < self.scales.end[cell])
+        within = self.scales.within(int(deviations.cell[0]))
         value, rows = self.value[self.inner][within], self.count[self.inner][within]
         return {
             "kind": deviations.kinds[0],
@@ -267,5 +285,5 @@ class Diagnostics:
 
 
 @lru_cache(maxsize=DIAGNOSED)
-def _diagnostics(count: bytes, value: bytes) -> Diagnostics:
-    return Diagnostics.at(np.frombuffer(count), np.frombuffer(value))
+def _diagnostics(count: bytes, value: bytes, sign: float) -> Diagnostics:
+    return Diagnostics.at(np.frombuffer(count), np.frombuffer(value), sign)

@@ -9,7 +9,7 @@ from calibstat.data.features import levels
 from calibstat.inference.auditing.audit_counts import audit_counts
 from calibstat.resampling import Draws
 
-OPTIONS = {"depth": 2, "min_rows": 30, "shape": False, "confidence_level": 0.95}
+OPTIONS = {"depth": 2, "min_rows": 30, "shape": False, "side": None, "confidence_level": 0.95}
 
 
 def rows(n=6000):

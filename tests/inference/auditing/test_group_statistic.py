@@ -26,7 +26,7 @@ def roots_of(p, masks, labels, shape=False):
             for label in np.atleast_2d(labels)
         ]
     )
-    return GroupRoots.of(p, np.ones(p.size), strata, np.atleast_2d(masks), shape)(positives)
+    return GroupRoots.of(p, np.ones(p.size), strata, np.atleast_2d(masks), shape, None)(positives)
 
 
 def test_root_of_equal_predictions_is_that_of_the_deviance():

@@ -81,6 +81,7 @@ REFUSED = [
     ("judge", {"null": np.sqrt}, "null=, because the judge is about deviations from the predictions; found null=$"),
     *((name, {"resample": "both"}, f"resample=, {NO_STUDY} resample='both'") for name in DEPENDENT),
     *((name, {"stop_after": 5}, f"stop_after=, {NO_STUDY} stop_after=5") for name in DEPENDENT),
+    *((name, {"side": "over"}, f"side=, {NO_STUDY} side='over'") for name in ("folds", "judge")),
 ]
 
 
@@ -92,8 +93,11 @@ def test_what_a_design_refuses_of_a_test_has_a_reason(name, given, why):
 
 
 def without_reason(designs):
-    """Designs with the arguments of a test that they neither take nor refuse: of `Independent` alone all are taken."""
-    asked = set(HowToTest.__dataclass_fields__)
+    """Designs with the arguments of a test that they neither take nor refuse: of `Independent` alone all are taken.
+
+    A side is refused unless a design names the measure for it.
+    """
+    asked = set(HowToTest.__dataclass_fields__) - {"side"}
     return {each.__name__: missing for each in designs if (missing := asked ^ each.refuses.keys())}
 
 
@@ -111,13 +115,13 @@ def test_a_design_that_forgets_an_argument_is_found():
 
 def test_what_is_the_default_is_not_refused():
     for name, data in DATA.items():
-        how = design_of(data).how_to_test(None, "labels", None)
+        how = design_of(data).how_to_test(HowToTest())
         assert how == HowToTest(), name
-    how = design_of(DATA["independent"]).how_to_test(np.sqrt, "both", 5)
+    how = design_of(DATA["independent"]).how_to_test(HowToTest(np.sqrt, "both", 5))
     assert (how.null, how.resample, how.stop_after) == (np.sqrt, "both", 5)
     for given in ([], np.arange(3), {"a": 1}):  # that no set can hold
         with pytest.raises(ValueError, match="expected rows without folds= beside null="):
-            design_of(DATA["folds"]).how_to_test(given, "labels", None)
+            design_of(DATA["folds"]).how_to_test(HowToTest(given))
         with pytest.raises(ValueError, match="expected resample 'labels' or 'both', found"):
             cs.calibration_test(Y, P, resample=given)
 

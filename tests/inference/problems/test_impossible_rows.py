@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calibstat as cs
+from calibstat.inference.designs.design import HowToTest
 from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.problems.impossible_rows import ImpossibleRows
 from calibstat.measures.kinds.registry import find_measure
@@ -57,7 +58,7 @@ def test_the_p_value_is_that_of_the_same_test_of_the_other_rows():
     for measure in ("omnibus", "ece", "ks", "brier"):
         found = cs.calibration_test(BAD_Y, BAD_P, measure=measure, **FEW)
         design = design_of(cs.Data(Y, P))
-        how = design.how_to_test(None, "labels", None)
+        how = design.how_to_test(HowToTest())
         alone = design.test(find_measure(measure, {}), "", how, apart)
         assert found.impossible.pvalue == alone.pvalue
         assert alone.impossible is None
@@ -68,7 +69,7 @@ def test_nothing_else_moves():
     rows = cs.Data(BAD_Y, BAD_P)
     design = design_of(rows)
     asked = find_measure("omnibus", {})
-    alone = design.test(asked, "", design.how_to_test(None, "labels", None), Draws.of(3, 99))
+    alone = design.test(asked, "", design.how_to_test(HowToTest()), Draws.of(3, 99))
     found = cs.calibration_test(rows, **FEW)
     assert found.pvalue == alone.pvalue
     np.testing.assert_array_equal(found.null_distribution, alone.null_distribution)

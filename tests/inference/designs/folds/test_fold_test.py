@@ -107,7 +107,7 @@ def test_stratified_folds_are_noted():
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
-        ({"measure": "omnibus"}, "no test with folds is known for omnibus; there is one for ece, ks"),
+        ({"measure": "omnibus"}, "no test with folds is known for omnibus; there is one for ece, mean, ks"),
         ({"measure": "mcb"}, "no test with folds"),
         ({"measure": "brier"}, "no test with folds"),
         ({"measure": "kernel_ce_squared"}, "no test with folds"),
