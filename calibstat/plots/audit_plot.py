@@ -57,7 +57,8 @@ def _plot(audits: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[C
         _beside(ax, ROWS_AT, y, f"{first.rows[g]:,}", None, "right")
     _beside(ax, ROWS_AT, -0.75, "rows", None, "right")
     _beside(ax, P_AT, -0.75, "adjusted p", None, "left")
-    intervals = f"{settled(100 * first.confidence_level):.4g}% intervals, all at once"
+    limits = "intervals" if first.side is None else "limits"
+    intervals = f"{settled(100 * first.confidence_level):.4g}% {limits}, all at once"
     ax.plot([], [], color=".5", linewidth=2.5, alpha=0.6, label=intervals)
     ax.set_yticks(np.arange(shown.size), names, fontsize="small", parse_math=False)
     ax.tick_params(axis="y", length=0)

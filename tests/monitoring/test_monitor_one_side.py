@@ -327,7 +327,8 @@ def test_what_is_printed(side, settings):
         assert f"(side fixed beforehand: {side})" in text
     assert re.search(
         rf"^Alarm in period \d+ of 40\..* Some predictions {'may be' if settings else 'are'} {too}\. Over 4,000 rows: "
-        rf"[\d,]+\.\d events expected, [\d,]+ observed; the mean prediction is at least [\d.]+ points {too}\.\nLikely start: period",
+        rf"[\d,]+\.\d events expected, [\d,]+ observed; the mean prediction is at least [\d.]+ points {too}\.\n"
+        r"Likely start: period",
         str(found),
     )
     assert "The limit of the mean is right in all periods at once (95 % confidence sequence)" in str(found)

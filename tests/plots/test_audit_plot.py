@@ -109,3 +109,15 @@ def test_rare_events_are_drawn_as_ratios_on_a_logarithmic_axis():
     points = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() in "oD"])
     assert set(np.round(found.ratio[found.ratio > 0], 9)) <= set(np.round(points.astype(float), 9))
     assert outside(ax.figure) == []
+
+
+@pytest.mark.parametrize("side", ["over", "under"])
+def test_of_one_side_bars_go_from_the_error_to_its_limit(data, side):
+    y, p, frame = data
+    found = cs.audit(y, p, cs.Groups(frame[["age"]], depth=1), side=side, rng=1)
+    ax = cs.plot(found)
+    bars = [s[:, 0] for c in ax.collections if isinstance(c, LineCollection) for s in c.get_segments()]
+    limit = found.high if side == "over" else found.low
+    wanted = 100 * np.column_stack([found.error, limit])
+    assert sorted(map(tuple, np.sort(np.round(bars, 9)))) == sorted(map(tuple, np.sort(np.round(wanted, 9))))
+    assert "95% limits, all at once" in legend(ax)

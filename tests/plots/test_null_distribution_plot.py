@@ -24,3 +24,15 @@ def test_a_null_distribution_of_one_number_is_drawn(measure):
     heights = [float(np.max(patch.get_data().values)) for patch in ax.patches]
     assert max(heights) >= 99 / 40
     assert np.isfinite(ax.get_xlim()).all()
+
+
+def test_a_test_without_draws_shows_the_events():
+    found = cs.calibration_test(*rows(200), side="over", cluster=np.arange(200) // 2)
+    ax = cs.plot(found)
+    assert [bar.get_height() for bar in ax.patches] == [found.events.expected, found.events.observed]
+    assert ax.get_title().endswith("n = 200, side over")
+
+
+def test_the_side_stands_in_the_title():
+    titles = [cs.plot(cs.calibration_test(*rows(50), side=side, n_resamples=19)).get_title() for side in (None, "under")]
+    assert [title.endswith("side under") for title in titles] == [False, True]
