@@ -197,7 +197,7 @@ def show_margin(
         from calibstat import equivalence_test
         from calibstat.cli.input_files import read_data
         from calibstat.cli.lens_syntax import view
-        from calibstat.data.side import check_side
+        from calibstat.data.words.side import check_side
         from calibstat.output import wording as words
 
         data, how = read_data(file, label, prob, reading)

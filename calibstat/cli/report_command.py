@@ -157,7 +157,7 @@ def write_report(
         from calibstat.cli.features_and_periods import read_features
         from calibstat.cli.input_files import models_of_many
         from calibstat.cli.lens_syntax import lens_of_models
-        from calibstat.data.side import check_side
+        from calibstat.data.words.side import check_side
         from calibstat.output import wording as words
         from calibstat.reporting.formats import as_text, format_of
 

@@ -59,7 +59,7 @@ def check(
     with one_line_errors():
         from calibstat.cli import findings
         from calibstat.cli.lens_syntax import view
-        from calibstat.data.side import check_side
+        from calibstat.data.words.side import check_side
         from calibstat.inference.designs.design_of import design_of
         from calibstat.inference.power.detectable_effect import detectable_effect
         from calibstat.output import wording as words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from calibstat.data.side import AT_THE_BORDER, Side
+from calibstat.data.words.side import AT_THE_BORDER, Side
 from calibstat.in_words import InWords
 
 INDEPENDENTLY = " independently"

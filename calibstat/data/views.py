@@ -24,9 +24,9 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import EVENT_NULL, Null
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample, need_counts, sample_of_rows
-from calibstat.data.side import Side
 from calibstat.data.validation import check_rows
 from calibstat.data.weighted_sample import weighted_sample
+from calibstat.data.words.side import Side
 
 A = TypeVar("A")
 B = TypeVar("B")

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
-from calibstat.data.side import Side
+from calibstat.data.words.side import Side
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first
 from calibstat.inference.deviation import Deviation

@@ -8,7 +8,7 @@ from typing import Unpack
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import check_level
 from calibstat.data.lenses import AnyLens
-from calibstat.data.side import Side
+from calibstat.data.words.side import Side
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.designs.design import HowToTest
 from calibstat.inference.designs.design_of import design_of

@@ -15,7 +15,7 @@ from calibstat.data.checks import UnknownOption, check_level, is_whole, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
-from calibstat.data.side import Side, check_side
+from calibstat.data.words.side import Side, check_side
 from calibstat.digits import settled
 from calibstat.in_order import first_largest
 from calibstat.in_words import InWords

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibstat.data.side import MORE_EVENTS, Side
+from calibstat.data.words.side import MORE_EVENTS, Side
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.problems.pose import OfOneSide
 from calibstat.inference.problems.problem import Problem

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat.bounds.number_of_events import smallest_mean
 from calibstat.data.sample import Sample
-from calibstat.data.side import OTHER, TOO, Side
+from calibstat.data.words.side import OTHER, TOO, Side
 from calibstat.digits import settled
 from calibstat.inference.deviation import count, mean_count
 from calibstat.inference.size_of_error import LOW, points

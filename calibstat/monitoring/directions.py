@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.data.side import MORE_EVENTS, Side
+from calibstat.data.words.side import MORE_EVENTS, Side
 from calibstat.digits import settled
 from calibstat.inference.deviation import SLOPE, SLOPE_WORDS
 

@@ -39,7 +39,7 @@ from functools import cache
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.data.side import Side
+from calibstat.data.words.side import Side
 from calibstat.monitoring.directions import DIRECTIONS_OF
 
 ALL_WEIGHT = 0.5  # the weight of all rows together, beside segments

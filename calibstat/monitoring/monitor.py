@@ -12,7 +12,7 @@ from calibstat.data.checked_rows import AboutRows, Models, OneModel
 from calibstat.data.checks import quoted, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
-from calibstat.data.side import Side
+from calibstat.data.words.side import Side
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_names
 from calibstat.monitoring.monitor_status import ModelsStatus, MonitorStatus
 from calibstat.monitoring.period import SUMMARIZE, ModelsSummary, PeriodSummary, for_side

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibstat.data.side import MORE_EVENTS, OTHER, TOO, Side
+from calibstat.data.words.side import MORE_EVENTS, OTHER, TOO, Side
 from calibstat.digits import settled
 from calibstat.inference.one_side import events_in_words
 from calibstat.inference.problems.impossible_rows import impossible_in_words

@@ -15,7 +15,7 @@ from calibstat.data.checks import is_among, is_whole, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.numbered_labels import as_labels
 from calibstat.data.sample import Sample
-from calibstat.data.side import TOO, Side
+from calibstat.data.words.side import TOO, Side
 from calibstat.inference.designs.question_of_rows import Asked, Question, Reason, question
 from calibstat.monitoring.by_segment import BySegment, need_segments, rows_of_segments, segment_name
 from calibstat.monitoring.directions import DIRECTIONS_OF, impossible, log_likelihood_ratios

@@ -11,7 +11,7 @@ import numpy as np
 
 from calibstat.data.checks import check_level, is_number, short
 from calibstat.data.null_hypothesis import EVENT_NULL, Null
-from calibstat.data.side import TOO, Side, check_side
+from calibstat.data.words.side import TOO, Side, check_side
 from calibstat.in_order import first_largest, is_larger
 from calibstat.monitoring.confidence_sequence import ConfidenceSequence
 from calibstat.monitoring.directions import DIRECTIONS_OF

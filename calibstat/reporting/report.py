@@ -20,7 +20,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.numbered_labels import as_labels
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.data.side import Side, check_side
+from calibstat.data.words.side import Side, check_side
 from calibstat.digits import settled
 from calibstat.inference.auditing.audit import audit
 from calibstat.inference.auditing.audit_results import Audit

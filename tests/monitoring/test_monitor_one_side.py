@@ -19,7 +19,7 @@ from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
 import calibstat as cs
-from calibstat.data.side import MORE_EVENTS, OTHER, TOO
+from calibstat.data.words.side import MORE_EVENTS, OTHER, TOO
 from calibstat.monitoring.confidence_sequence import ConfidenceSequence, radius
 from calibstat.monitoring.directions import DIRECTIONS_OF, log_likelihood_ratios
 from calibstat.monitoring.evidence import log_evidence

@@ -34,5 +34,7 @@ def test_a_test_without_draws_shows_the_events():
 
 
 def test_the_side_stands_in_the_title():
-    titles = [cs.plot(cs.calibration_test(*rows(50), side=side, n_resamples=19)).get_title() for side in (None, "under")]
+    titles = [
+        cs.plot(cs.calibration_test(*rows(50), side=side, n_resamples=19)).get_title() for side in (None, "under")
+    ]
     assert [title.endswith("side under") for title in titles] == [False, True]

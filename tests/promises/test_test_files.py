@@ -49,7 +49,8 @@ SHELVES = {  # sub-folders with tests of a folder
     "studies": {"studies/networks", "studies/series"},
     "bounds": {"bounds/clusters"},
     "data": {"data/labels", "data/null_hypotheses"},
-    "inference": {"inference/intervals"},
+    "inference": {"inference/intervals", "inference/one_side"},
+    "measures": {"measures/intervals"},
     "promises": {"promises/numbers", "promises/tests"},
 }
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
@@ -89,7 +90,6 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_no_sentence_is_read.py",
     "test_level_and_coverage_of_every_measure.py",
     "test_one_name_one_number.py",
-    "test_one_sided_tests.py",
     "test_paired_run.py",
     "test_papers_page.py",
     "test_printed_answers.py",

@@ -49,7 +49,7 @@ def test_of_several_classes_the_most_likely_one_is_tested_and_no_single_ones():
 
 
 def test_what_has_no_side_is_refused():
-    with pytest.raises(ValueError, match="expected side None, 'over' .* found 'both'"):
+    with pytest.raises(ValueError, match=r"expected side None, 'over' .* found 'both'"):
         quick_report(Y, P, side="both")
     with pytest.raises(ValueError, match="expected rows without folds= beside side=, because no study"):
         quick_report(Y, P, folds=np.arange(300) % 3, side="over")

@@ -10,7 +10,7 @@ from statsmodels.stats.multitest import multipletests
 import calibstat as cs
 from calibstat.generators import calibrated, features
 
-groups, rules = study_file("groups"), study_part("group_rules")
+groups, rules, one_sided = study_file("groups"), study_part("group_rules"), study_part("one_sided_audits")
 TWO = {"f0": 3, "f1": 3}
 
 
@@ -125,6 +125,42 @@ def test_mcgrad_speaks_of_the_same_groups():
     assert np.array_equal(found["MCGrad, sigma > 5"], by_hand)
 
 
+def one_side(side, errors, seed=1, columns=None):
+    """The answers of an audit of one side, of one data set."""
+    y, drawn_columns = drawn(features(calibrated([0.3, 0.5]), TWO, errors), seed=seed)
+    found = one_sided.OneSided(side, 39)((y, drawn_columns | (columns or {})), np.random.SeedSequence(seed))
+    return dict(zip(["groups", "false", "missed", "found"], found, strict=True))
+
+
+@pytest.mark.parametrize(("side", "sign"), [("over", 1), ("under", -1)])
+def test_one_side_finds_predictions_wrong_in_its_direction(side, sign):
+    wrong, other = ({"f0": 1}, {"shift": sign * 2.0}), ({"f0": 2}, {"shift": -sign * 2.0})
+    assert one_side(side, [wrong, other]) == {"groups": 16, "false": 0, "missed": 0, "found": 1}
+    found = one_side(side, [other])
+    assert np.isnan(found["found"])
+    assert (found["false"], found["missed"]) == (0, 0)
+
+
+@pytest.mark.parametrize(("side", "sign"), [("over", 1), ("under", -1)])
+def test_limits_of_one_side_that_miss_are_counted(side, sign):
+    _, columns = drawn(features(calibrated([0.3, 0.5]), TWO, []))
+    beyond = columns["chance"] + sign * 0.4 * (columns["features"]["f1"] == 2).to_numpy()
+    assert one_side(side, [], columns={"chance": beyond})["missed"] == 1
+    within = columns["chance"] - sign * 0.4 * (columns["features"]["f1"] == 2).to_numpy()
+    assert one_side(side, [], columns={"chance": within})["missed"] == 0
+
+
+def test_cases_of_one_side():
+    asked = list(one_sided.one_sided_cases(groups.FEATURES, False))
+    assert {case.groups for case in asked} == {16, 106}
+    assert len({(case.label, case.groups) for case in asked}) == len(asked) == 18
+    for case in asked:
+        _, _, p, chance = case.rows.sample_rows(5000, 1)
+        sign = -1 if case.ask.side == "over" else 1
+        wrong, other = (sign * (chance - p) > 1e-9).any(), (sign * (chance - p) < -1e-9).any()
+        assert (wrong, other) == ("one level wrong" in case.label, "right" not in case.label.split(", "))
+
+
 @pytest.fixture
 def small(monkeypatch):
     """The study of 16 groups without mcgrad, as a quick table."""
@@ -134,9 +170,11 @@ def small(monkeypatch):
 
 
 def test_the_quick_study(small):
-    assert set(small["question"]) == {"size", "power", "overlap", "coverage"}
+    of_one_side = {one_sided.FALSE, one_sided.MISSED, "power, one side"}
+    assert set(small["question"]) == {"size", "power", "overlap", "coverage"} | of_one_side
     assert not set(rules.MCGRAD) & set(small["method"])
-    assert set(small["method"]) == set(groups.RULES) - set(rules.MCGRAD)
+    two_sided = small[~small["question"].isin(of_one_side)]
+    assert set(two_sided["method"]) == set(groups.RULES) - set(rules.MCGRAD)
     assert (small["mean_groups"] == 16).all()
     for figure in groups.figures(small).values():
         figure.draw_without_rendering()
@@ -158,4 +196,7 @@ def test_the_promises_can_be_broken(small):
     table.loc[(table["question"] == "size") & table["method"].str.startswith("Holm"), "rejections"] = 500
     covered = table.index[table["question"] == "coverage"][4]
     table.loc[covered, "covered"] = 890
-    assert sorted(groups.violations(table).index) == sorted([table.index[size][2], covered])
+    of_one_side = [table.index[table["question"] == each][1] for each in (one_sided.FALSE, one_sided.MISSED)]
+    table.loc[of_one_side, "rejections"] = 90
+    table.loc[table["question"] == "power, one side", "rejections"] = 500
+    assert sorted(groups.violations(table).index) == sorted([table.index[size][2], covered, *of_one_side])

@@ -15,7 +15,7 @@ from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
-from calibstat.data.side import Side, check_side
+from calibstat.data.words.side import Side, check_side
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.auditing.beyond_results import Beyond
 from calibstat.inference.auditing.counted_groups import CountedGroups

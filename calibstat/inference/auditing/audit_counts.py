@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat.data.groups import groups_of_levels
 from calibstat.data.named_lens import EVENT
-from calibstat.data.side import Side
+from calibstat.data.words.side import Side
 from calibstat.inference.auditing.audit import audit_of
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.auditing.counted_groups import CountedGroups

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.data.named_lens import NamedLens
-from calibstat.data.side import MORE_EVENTS, OTHER, TOO, Side
+from calibstat.data.words.side import MORE_EVENTS, OTHER, TOO, Side
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first, without_rounding
 from calibstat.inference.auditing.beyond_results import MOST_PRINTED, Beyond

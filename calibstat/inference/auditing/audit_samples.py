@@ -10,7 +10,7 @@ import numpy as np
 from calibstat.data.checks import check_level, check_whole, described, quoted, refuse_unknown, short
 from calibstat.data.engines.cell_table import TABLE_CELLS
 from calibstat.data.sample import Sample
-from calibstat.data.side import Side
+from calibstat.data.words.side import Side
 from calibstat.inference.auditing.audit import side_of_audit
 from calibstat.inference.auditing.audit_counts import Levels, audit_counts
 from calibstat.inference.auditing.audit_results import Audit

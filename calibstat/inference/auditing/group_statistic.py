@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.data.side import MORE_EVENTS, Side
+from calibstat.data.words.side import MORE_EVENTS, Side
 from calibstat.measures.components.deviations import time_of
 from calibstat.measures.components.smooth_components import LOGIT, TILTS, interpolated, orthonormal, roots
 

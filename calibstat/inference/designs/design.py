@@ -13,7 +13,7 @@ import numpy as np
 from calibstat.data.checked_rows import Data, Models
 from calibstat.data.checks import check_level, is_among, short, unknown_name
 from calibstat.data.retired_words import RETIRED_METHODS
-from calibstat.data.side import Side, check_side
+from calibstat.data.words.side import Side, check_side
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.designs.sections import Sections

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from calibstat.data.side import Side
 from calibstat.data.views import BinaryView, ClassWiseView, MulticlassView, View, forbidden
+from calibstat.data.words.side import Side
 
 
 @dataclass(frozen=True)

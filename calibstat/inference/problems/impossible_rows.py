@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from calibstat.data.checked_rows import Data
-from calibstat.data.side import Side
 from calibstat.data.views import View
+from calibstat.data.words.side import Side
 from calibstat.digits import settled
 from calibstat.inference.problems.certain_rows import CertainRows
 from calibstat.output.wording import number_of

@@ -13,12 +13,12 @@ from calibstat.data.calibration_map import CalibrationMap
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import short
 from calibstat.data.null_hypothesis import Null
-from calibstat.data.side import Side
 from calibstat.data.views import (
     BinaryView,
     ClassWiseView,
     MulticlassView,
 )
+from calibstat.data.words.side import Side
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.one_side import Events
 from calibstat.inference.problems.binary_problem import BinaryProblem

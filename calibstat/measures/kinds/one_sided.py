@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
-from calibstat.data.side import MORE_EVENTS, Side
+from calibstat.data.words.side import MORE_EVENTS, Side
 from calibstat.in_order import first_largest
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Binned, OfResiduals, Statistic

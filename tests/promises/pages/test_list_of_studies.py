@@ -114,6 +114,15 @@ def lost_share(n, rules):
 
 
 SAID = {
+    "groups": lambda: [percent(asked("groups", question="size, one side")["rate"].max())],
+    "one_side": lambda: [
+        percent(asked("one_side", question="size")["rate"].max()),
+        *(
+            percent(asked("one_side", question=question, measure="omnibus", method=method)["rate"].mean())
+            for question in ("power", "power, both directions")
+            for method in ("one side", "two sides")
+        ),
+    ],
     "size": lambda: [
         percent(asked("size", question="size", method="labels")["rate"].max()),
         f"{len(asked('size', question='size', method='labels'))} settings",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibstat.data.side import AT_THE_BORDER, MORE_EVENTS, OTHER, TOO, check_side
+from calibstat.data.words.side import AT_THE_BORDER, MORE_EVENTS, OTHER, TOO, check_side
 
 
 @pytest.mark.parametrize("side", [None, "over", "under", np.str_("over")])
