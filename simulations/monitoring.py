@@ -6,6 +6,8 @@ outcomes, drifting predictions and volumes, one row a period and 1000, sure pred
 Predictions are drawn anew for every 50 streams: both promises are about outcomes given predictions. The third promise
 is that of the confidence sequences: right in all periods at once, also if the truth drifts.
 
+With a side the first promise is made for all predictions that are right or wrong in the other direction.
+
 Nothing is promised about delays but that their median is at most four times that of one Cox test that knows the date of
 the change and has a power of .8.
 """
@@ -32,6 +34,7 @@ from calibstat.study.question import rate_of
 
 from .parts.delays import ARL, Family, answers, families
 from .parts.monitoring_pictures import figures
+from .parts.one_sided_streams import is_promised, one_side
 from .parts.period_sums import Columns, cox_limit, cox_statistic, first_time, monitored, period_sums
 
 if TYPE_CHECKING:
@@ -60,9 +63,11 @@ class Sizes:
     pairs: int = 1000  # periods in which two models are compared
     run_lengths: tuple[int, ...] = (100, 500)
     dates: tuple[int, ...] = (101, 1001)  # first periods after the change
+    streams: int = 200  # watched from one side
+    days: int = 150
 
 
-QUICK = Sizes(8, 4, 200, 4, 40, 20, 4, 100, 50, (5, 20), (21, 41))
+QUICK = Sizes(8, 4, 200, 4, 40, 20, 4, 100, 50, (5, 20), (21, 41), 4, 60)
 
 
 def quiet_streams() -> dict[str, tuple[stream, ...]]:
@@ -269,6 +274,7 @@ def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
         rows += delays(family, found[k * sizes.datasets : (k + 1) * sizes.datasets], sizes.dates)
     asked = range(len(list(sequences())))
     rows += [row for part in parallel(delayed(_sequence)(k, sizes) for k in asked) for row in part]
+    rows += one_side(sizes.streams, sizes.days, seed_of(4))
     return pd.DataFrame(rows)
 
 
@@ -291,11 +297,15 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
     last = table["looks"] == table.groupby(["question", "generator"])["looks"].transform("max")
     alarms = table[(table["question"] == "false alarms") & (table["method"] == "monitor") & last]
     missed = table[(table["method"] == "sequence") & last]
+    sided = table[table["question"] == "one side"]
+    kept = [is_promised(*each) for each in zip(sided["generator"], sided["method"], strict=True)]
+    sided = sided[np.array(kept, bool)]
     runs, late = table[table["question"] == "run length"], table[table["promised"] == True]  # noqa: E712
     return pd.concat(
         [
             more_often(alarms, alarms["flagged"], ALPHA, PROMISES),
             more_often(missed, missed["missed"], ALPHA, PROMISES),
+            more_often(sided, sided["flagged"], ALPHA, PROMISES),
             runs[runs["limit"] < runs["arl"]],
             late[~(late["ratio"] <= MOST_TIMES)],
         ]

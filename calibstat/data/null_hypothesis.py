@@ -49,10 +49,11 @@ class Null(InWords):
 
     def of_side(self, side: Side) -> Null:
         """Return the null hypothesis of a test of one side: no prediction is too high, or none is too low."""
+        *parts, last = self.outcome
+        before, of, probability = last.rpartition(" with ")
         least = AT_THE_BORDER[side]
-        outcome = tuple(part.replace(" with ", f" with {least} ") for part in self.outcome)
-        known = outcome != self.outcome
-        return replace(self, outcome=outcome if known else (*self.outcome[:-1], f"{self.outcome[-1]} {least} so often"))
+        sided = f"{before}{of}{least} {probability}" if of else f"{last}, {least} so often"
+        return replace(self, outcome=(*parts, sided))
 
     def approximately(self, why: str) -> Null:
         """Return the null hypothesis of a test that is not exact, for this reason."""

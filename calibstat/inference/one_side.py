@@ -91,7 +91,7 @@ class Events(Result):
             return [verdict(side, p, pvalue), self._over_all_rows]
         fixed = f"side fixed beforehand: {side}"
         if self.by_number:
-            counted = events_in_words(self.expected, self.observed).replace("events ", "")
+            counted = events_in_words(self.expected, self.observed, what="")
             by = f"{p}, by the number of events: {counted}; {fixed}"
             return [verdict(side, by, pvalue), *self._limit(side)]
         sentences = [f"Some predictions are {TOO[side]}: {p} ({fixed})."]
@@ -129,10 +129,10 @@ def next_step(side: Side, pvalue: float, collected: str) -> str:
     return f"This does not show that none is {TOO[side]}. Ask whether any is by more than a margin: {show}."
 
 
-def events_in_words(expected: float, observed: float) -> str:
+def events_in_words(expected: float, observed: float, what: str = "events ") -> str:
     """Write expected and observed events."""
     most = mean_count(expected) if expected < HARDLY_ANY else f"{settled(expected):,.1f}"
-    return f"{most} events expected, {count(observed)} observed"
+    return f"{most} {what}expected, {count(observed)} observed"
 
 
 def _decimals(end: float, width: float) -> str:

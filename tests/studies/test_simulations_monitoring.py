@@ -10,8 +10,8 @@ from calibstat.generators import calibrated, shift, stream
 from calibstat.monitoring.evidence import log_evidence, stream_weights
 
 monitoring = study_file("monitoring")
-delays, period_sums = study_part("delays"), study_part("period_sums")
-TINY = monitoring.Sizes(4, 2, 30, 2, 8, 4, 2, 20, 20, (2, 5), (4, 7))
+delays, period_sums, one_sided_streams = map(study_part, ("delays", "period_sums", "one_sided_streams"))
+TINY = monitoring.Sizes(4, 2, 30, 2, 8, 4, 2, 20, 20, (2, 5), (4, 7), 2, 40)
 
 
 def seed(n=1):
@@ -154,18 +154,22 @@ def test_words_of_over_confidence(words, right):
 
 
 def test_the_table_answers_every_question(table):
-    assert set(table["question"]) == {"false alarms", "run length", "delay", "gap", "Brier"}
+    assert set(table["question"]) == {"false alarms", "run length", "delay", "gap", "Brier", "one side"}
     changes = [change for family in delays.families().values() for change in family.changes]
     late = table[table["question"] == "delay"]
     assert len(late) == 4 * len(changes)
     assert set(late.loc[late["promised"] == True, "method"]) == {"alpha .05"}  # noqa: E712
     promises = (table["question"] == "run length") | table["method"].isin(["monitor", "sequence"])
-    assert len(table[promises].drop_duplicates(["question", "generator", "arl"])) <= monitoring.PROMISES
+    of_one_side = [
+        one_sided_streams.is_promised(*each) for each in zip(table["generator"], table["method"], strict=True)
+    ]
+    assert sum(of_one_side) == 4  # calibrated streams by each monitor, and those too low by "over"
+    assert len(table[promises].drop_duplicates(["question", "generator", "arl"])) + 4 <= monitoring.PROMISES
     assert set(monitoring.figures(table)) == {"false_alarms", "delays", "sequences"}
 
 
 def kept():
-    """A table of four promises, each only just kept, and of two rows without."""
+    """A table of five promises, each only just kept, and of three rows without."""
     rows = [
         {"question": "false alarms", "generator": "a", "method": "monitor", "looks": 100, "replicates": 1000},
         {"question": "false alarms", "generator": "a", "method": "Cox test at each look", "looks": 100, "flagged": 900},
@@ -173,7 +177,22 @@ def kept():
         {"question": "run length", "generator": "a", "method": "monitor", "arl": 100, "limit": 100},
         {"question": "delay", "generator": "c", "promised": True, "ratio": 4},
         {"question": "delay", "generator": "d", "promised": False, "ratio": 40},
+        {
+            "question": "one side",
+            "generator": "too low by .4 from day 1",
+            "method": "over",
+            "looks": 150,
+            "flagged": 10,
+        },
+        {
+            "question": "one side",
+            "generator": "too low by .4 from day 1",
+            "method": "under",
+            "looks": 150,
+            "flagged": 200,
+        },
     ]
+    rows[6]["replicates"] = rows[7]["replicates"] = 200
     rows[0]["flagged"] = 50
     return pd.DataFrame(rows)
 
@@ -184,7 +203,14 @@ def test_promises_can_be_kept():
 
 @pytest.mark.parametrize(
     ("row", "column", "value"),
-    [(0, "flagged", 90), (2, "missed", 30), (3, "limit", 99), (4, "ratio", 4.5), (4, "ratio", np.nan)],
+    [
+        (0, "flagged", 90),
+        (2, "missed", 30),
+        (3, "limit", 99),
+        (4, "ratio", 4.5),
+        (4, "ratio", np.nan),
+        (6, "flagged", 30),
+    ],
 )
 def test_promises_can_be_broken(row, column, value):
     made = kept()
