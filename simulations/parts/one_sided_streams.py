@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from calibstat.data.words.side import TOO, Side
+from calibstat.generators.simulator import drawing
 from calibstat.monitoring.directions import log_likelihood_ratios
 from calibstat.monitoring.evidence import log_evidence
 from calibstat.study.question import rate_of
@@ -57,7 +58,7 @@ def is_promised(label: str, method: str) -> bool:
 
 def _first_alarms(first: int, truth: Truth, days: int, seed: np.random.SeedSequence) -> list[float]:
     """Return the day of the first alarm of each monitor on one stream; infinite if there is none."""
-    random = np.random.default_rng(seed)
+    days, random = drawing(days, seed)
     value = random.random((days, ROWS))
     changed = np.arange(1, days + 1)[:, None] >= first
     y = (random.random(value.shape) < np.where(changed, expit(truth(logit(value))), value)).astype(float)
