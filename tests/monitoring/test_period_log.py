@@ -201,7 +201,7 @@ def test_a_period_is_fed_once():
         ({"starts": [0, 2]}, "expected the numbers of periods before each run, found"),
         ({"periods": [["a"]]}, "expected a period and its summary, found"),
         ({"periods": [["a", {}]]}, "expected the sums of each segment"),
-        ({"more": 1}, "expected alpha, arl and segments, found"),
+        ({"more": 1}, "expected alpha, arl, segments and side, found"),
         ({"alpha": 2}, "expected alpha between 0 and 1"),
         ({"alpha": 1e-17}, "expected alpha so large that 1 - alpha is less than 1, found 1e-17"),
         ({"arl": 10**400}, "expected arl to be a number of periods above 1, found 1000"),

@@ -94,7 +94,7 @@ REFUSED = [
     ({"folds": np.arange(300) % 3}, "judge= without folds="),
     ({"sample_weight": np.ones(300)}, "judge= without sample_weight="),
     ({"method": "basic"}, "expected a method of rows with judge=, one of rectified; found 'basic'"),
-    ({"measure": "mcb"}, "a norm of residuals with judge=, one of ece, ks"),
+    ({"measure": "mcb"}, "a norm of residuals with judge=, one of ece, mean, ks"),
     ({"measure": "ece_debiased"}, "found ECEDebiased|found .*debiased"),
     ({"measure": "decision_loss"}, "a norm of residuals with judge="),
 ]
