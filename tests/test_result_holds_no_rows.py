@@ -91,6 +91,7 @@ ASKED = {
     "calibration_belt": lambda r: cs.classical.calibration_belt(*r.binary, held_out=True),
     "calibration_test": lambda r: cs.calibration_test(*r.binary, **FEW),
     "calibration_test: rejected": lambda r: cs.calibration_test(r.y, r.p**3, **FEW).deviation,
+    "calibration_test: one side": lambda r: cs.calibration_test(r.y, r.p**3, side="under", **FEW).events,
     "calibration_test: weights": lambda r: cs.calibration_test(*r.binary, sample_weight=r.weight, **FEW),
     "calibration_test: clusters": lambda r: cs.calibration_test(*r.binary, cluster=r.cluster, **FEW),
     "calibration_test: folds": lambda r: cs.calibration_test(*r.binary, folds=np.arange(r.n) % 3, **FEW),

@@ -84,6 +84,9 @@ class Events(Result):
             where = EventsInRange(float(value[of].min()), float(value[of].max()), *counts)
         return cls(rows, expected, observed, at_least, of is None, where)
 
+    def __str__(self) -> str:
+        return self._over_all_rows
+
     def answer(self, side: Side, pvalue: float) -> list[str]:
         """Return the sentences of the answer: what is found, and what is not."""
         p = f"p = {settled(pvalue):.3g}"

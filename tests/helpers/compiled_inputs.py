@@ -234,6 +234,7 @@ INPUTS = {
         *(np.array([[2.0, 0.5, 1.0], [4.0, 3.0, 7.5]]), np.array([2, 2, 3]), np.array([True, True, False])),
         *(0.5, 1.25, np.zeros((2, 4))),
     ),
+    "measures.components.local_components._deviance: one side, near": lambda: (30.0, 70.0, 30.01, 69.99, -1.0),
     "measures.components.local_components._deviances": lambda: (
         *(np.array([[2.0, 0.0, 1.0], [4.0, 3.0, 5.0]]), np.array([5, 40, 90])),
         *(np.array([0, 64, 40]), np.array([64, 128, 42])),
