@@ -42,6 +42,7 @@ QUESTIONS = {  # words of a question, and the pages of which one has to be found
     "papers disagree": ("five-papers",),
     "install": ("index",),
     "cite": ("index",),
+    "grouping loss": ("sharpness", "studies/grouping"),
 }
 
 MOST_CLICKS = 2

@@ -6,6 +6,9 @@ an estimator that knows it is asked beside a logistic regression. Coarse predict
 Q = X and the middle of one of B bins predicted, the Brier score is 1/6 + 1/(12 B²), of which the second part is the
 grouping loss (Chidambaram and Ge 2024, appendix E). The rest of the models was made up before the first run and not
 changed after it: rare groups, a curve that is not a line in log-odds, and models whose features say nothing more.
+
+Where predictions repeat there is a p-value too, exact whatever the estimator and however wrong the predictions: so it
+is asked where predictions are wrong and the feature says nothing, and counted everywhere.
 """
 
 from __future__ import annotations
@@ -73,6 +76,16 @@ def _nothing(random: Random, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return x, x, x**2 / (x**2 + (1 - x) ** 2)
 
 
+def _noise(share: float, factor: float) -> Model:
+    """Seven predictions, the largest 7/8 of the share, all wrong by the same factor, and a feature of no use."""
+
+    def draw(random: Random, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        p = random.integers(1, 8, n) / 8 * share
+        return random.random(n), factor * p, p
+
+    return Model(draw, 0.0)
+
+
 def _wave(random: Random, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A probability of 1/2 + .3 sin(2 pi x), and 1/2 predicted: the mean square of the wave is .045."""
     x = random.random(n)
@@ -89,6 +102,8 @@ MODELS: Mapping[str, Model] = {
     "group without events": _groups(0.1, 0.0, 0.2),
     "wave": Model(_wave, 0.045),
     "nothing more": Model(_nothing, 0.0),
+    "noise, too high": _noise(1.0, 0.8),
+    "noise, rare, too low": _noise(0.05, 2.0),
 }
 
 
@@ -115,18 +130,28 @@ class Knows:
         return np.column_stack([1 - q, q])
 
 
+LOOK = {
+    "knows": ("o", "estimator that knows the truth"),
+    "logistic": ("x", "logistic regression"),
+    "tree": ("^", "tree"),
+}
+
+
 def estimators() -> dict[str, Any]:
     """Return the estimators by name."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
+    from sklearn.tree import DecisionTreeClassifier
 
     first = FunctionTransformer(np.delete, kw_args={"obj": 1, "axis": 1})  # without the column that it must not know
-    return {"knows": Knows(), "logistic": make_pipeline(first, LogisticRegression())}
+    tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=1)
+    learners = {"logistic": LogisticRegression(), "tree": tree}
+    return {"knows": Knows()} | {name: make_pipeline(first, learner) for name, learner in learners.items()}
 
 
 def rows_of(label: str, estimator: str, n: int, replicates: int) -> dict[str, Any]:
-    """Return how often the low end is above the truth, and the mean estimate and end."""
+    """Return how often the low end is above the truth, the mean estimate and end, and how often p is at most .05."""
     model, one = MODELS[label], estimators()[estimator]
     found = []
     for seed in np.random.SeedSequence([SEED, n, *f"{label}{estimator}".encode()]).spawn(replicates):
@@ -135,12 +160,13 @@ def rows_of(label: str, estimator: str, n: int, replicates: int) -> dict[str, An
         y = (random.random(n) < q).astype(int)
         if 5 <= y.sum() <= n - 5:  # else there are folds to fit to in which nothing happens
             answer = cs.grouping_loss(one, np.column_stack([x, q]), y, p, rng=int(random.integers(2**31)))
-            found.append((answer.estimate, answer.low))
-    estimate, low = np.array(found).reshape(-1, 2).T
+            found.append((answer.estimate, answer.low, np.nan if answer.pvalue is None else answer.pvalue))
+    estimate, low, pvalue = np.array(found).reshape(-1, 3).T
     facts = {"question": "grouping", "generator": label, "method": estimator, "n": n, "truth": model.truth}
     facts |= {"replicates": estimate.size, "missed": int((low > model.truth + 1e-12).sum()), "level": TAIL}
     facts |= {"mean": estimate.mean(), "se": estimate.std(ddof=1) / np.sqrt(estimate.size)}
-    return facts | {"mean_low": low.mean(), "shown": float((low > 0).mean())}
+    facts |= {"mean_low": low.mean(), "shown": float((low > 0).mean())}
+    return facts | {"tested": int((pvalue >= 0).sum()), "rejected": int((pvalue <= TAIL).sum())}
 
 
 def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
@@ -150,43 +176,57 @@ def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
 
     cells = [(label, n) for label in MODELS for n in (ROWS[:1] if quick else ROWS)]
     jobs = [(label, "knows", n, 10 if quick else 400) for label, n in cells]
-    jobs += [(label, "logistic", n, 4 if quick else 60) for label, n in cells if n <= 400]
+    jobs += [
+        (label, learner, n, 4 if quick else 400 if label.startswith("noise") else 60)
+        for learner in ("logistic", "tree")
+        for label, n in cells
+        if n <= 400 or label.startswith("noise")
+    ]
     return pd.DataFrame(Parallel(n_jobs=n_jobs)(delayed(rows_of)(*job) for job in jobs))
 
 
 def violations(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells in which the end is above the truth too often."""
-    return more_often(table, table["missed"], TAIL)
+    """Return the cells in which the end is above the truth too often, or the p-value finds what is not there."""
+    import pandas as pd
+
+    nothing = table[(table["truth"] == 0) & (table["tested"] > 0)]
+    rows = len(table) + len(nothing)
+    missed, found = more_often(table, table["missed"], TAIL, rows), more_often(nothing, nothing["rejected"], TAIL, rows)
+    return pd.concat([missed, found]).drop_duplicates()
 
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
-    """Draw the share of misses, and the mean end beside the truth."""
+    """Draw the share of misses, the mean end beside the truth, and how often p is at most .05."""
     import seaborn as sns
 
     from calibstat.plots.style import PALETTE
 
     with sns.axes_style("whitegrid"):
-        figure, grid = panels(1, 2, 5.4, 4, sharey=True)
-    missed, found = grid[0]
+        figure, grid = panels(1, 3, 4, 4.4, sharey=True)
+    missed, found, rejected = grid[0]
     places = {label: k for k, label in enumerate(MODELS)}
     for color, ((method, n), part) in zip(PALETTE, table.groupby(["method", "n"], sort=False), strict=False):
         y = part["generator"].map(places) + 0.12 * (list(ROWS).index(int(str(n))) - 1)
-        marker, by = ("o", "estimator that knows the truth") if method == "knows" else ("x", "logistic regression")
+        marker, by = LOOK[method]
         look: dict[str, Any] = {"color": color, "ms": 5, "label": f"{by}, {n} rows"}
         missed.plot(part["missed"] / part["replicates"], y, marker, **look)
         known = part["truth"] > 0
         found.plot((part["mean_low"] / part["truth"])[known], y[known], marker, **look)
-    missed.axvline(TAIL, color="black", lw=1)
+        rejected.plot((part["rejected"] / part["tested"].where(part["tested"] > 0)), y, marker, **look)
+    for axes in (missed, rejected):
+        axes.axvline(TAIL, color="black", lw=1)
     missed.set(yticks=list(places.values()), yticklabels=list(places), ylim=(len(places) - 0.5, -0.5))
-    missed.set_xlabel("share of data sets with the end above the truth")
-    found.set_xlabel("mean low end, as a share of the truth")
+    missed.set_xlabel("share of data sets\nwith the end above the truth")
+    found.set_xlabel("mean low end,\nas a share of the truth")
+    rejected.set_xlabel("share of data sets\nwith p at most .05")
+    rejected.set_xlim(-0.02, 1.02)
     found.set_xlim(-0.02, 1.02)
     figure.legend(*missed.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
     return {"": figure}
 
 
 study = Study(
-    question="Is the low end of the grouping loss above the truth too often, and how much of the truth is found?",
+    question="Is the low end of the grouping loss above the truth too often, and does its p-value keep its level?",
     seed=SEED,
     runtime_hours=0.1,
     table=table,

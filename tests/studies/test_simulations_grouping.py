@@ -23,5 +23,7 @@ def test_the_truths_of_the_study(label):
 
 
 def test_the_study_can_fail():
-    rows = [{"missed": missed, "replicates": 400} for missed in (0, 20, 60)]
-    assert STUDY.violations(pd.DataFrame(rows))["missed"].tolist() == [60]
+    rows = [{"missed": missed, "truth": 0.1, "tested": 400, "rejected": 400} for missed in (0, 20, 60)]
+    rows += [{"missed": 0, "truth": 0.0, "tested": tested, "rejected": 60} for tested in (0, 400)]
+    failed = STUDY.violations(pd.DataFrame(rows).assign(replicates=400))
+    assert failed[["missed", "rejected", "tested"]].to_numpy().tolist() == [[60, 400, 400], [0, 60, 400]]

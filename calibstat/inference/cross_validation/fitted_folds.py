@@ -94,13 +94,11 @@ def fit_folds(
     refits: int = REFITS,
 ) -> Fitted:
     """Fit an estimator once for each fold and `refits` times on all rows; say on standard error how long it takes."""
-    learning, everything = _Learning(estimator, X, answers, positive, key), np.arange(len(answers))
+    everything = np.arange(len(answers))
     parts = [(r, np.flatnonzero(column == k)) for r, column in enumerate(fold.T) for k in range(int(column.max()) + 1)]
     jobs = [(np.delete(everything, held_out), held_out, False) for _, held_out in parts]
     jobs += [(everything, everything, True)] * refits
-    calls = (joblib.delayed(learning.fit)(number, *job) for number, job in enumerate(jobs))
-    fits: Iterator[tuple[Any, np.ndarray]] = joblib.Parallel(n_jobs, prefer="threads", return_as="generator")(calls)
-    found = list(announced(fits, [train.size for train, _, _ in jobs], f"{len(jobs)} fits"))
+    found = _fit(_Learning(estimator, X, answers, positive, key), jobs, n_jobs)
     predictions = np.empty(fold.shape)
     models: list[list[Any]] = [[] for _ in fold.T]
     for (r, held_out), (model, prob) in zip(parts, found, strict=False):
@@ -109,6 +107,40 @@ def fit_folds(
     refitted = [prob for _, prob in found[len(parts) :]]
     alike = all(np.abs(one - other).max() <= ROUNDING for one, other in pairwise(refitted))
     return Fitted(tuple(map(tuple, models)), predictions, alike)
+
+
+def fit_forward(
+    estimator: Estimator,
+    X: object,
+    answers: np.ndarray,
+    positive: object,
+    fold: np.ndarray,
+    key: np.uint64,
+    n_jobs: int,
+) -> np.ndarray:
+    """Return the probability of the positive outcome for each row by a clone that was fitted to earlier folds alone.
+
+    Not a number in the first fold, and as long as all earlier folds have one outcome alone.
+    """
+    jobs = []
+    for k in range(1, n_folds := int(fold.max()) + 1):
+        train = np.flatnonzero(fold < k)
+        if np.unique(answers[train]).size > 1:
+            jobs.append((train, np.flatnonzero(fold == k), False))
+    predictions = np.full(fold.size, np.nan)
+    found = _fit(_Learning(estimator, X, answers, positive, key), jobs, n_jobs, n_folds)
+    for (_, judged, _), (_, prob) in zip(jobs, found, strict=True):
+        predictions[judged] = prob
+    return predictions
+
+
+def _fit(
+    learning: _Learning, jobs: list[tuple[np.ndarray, np.ndarray, bool]], n_jobs: int, first: int = 0
+) -> list[tuple[Any, np.ndarray]]:
+    """Return the models and probabilities of jobs, whose seeds are those of fit number `first` and on."""
+    calls = (joblib.delayed(learning.fit)(number, *job) for number, job in enumerate(jobs, first))
+    fits: Iterator[tuple[Any, np.ndarray]] = joblib.Parallel(n_jobs, prefer="threads", return_as="generator")(calls)
+    return list(announced(fits, [train.size for train, _, _ in jobs], f"{len(jobs)} fits"))
 
 
 def seeded(model: Estimator, key: np.uint64, number: int, replace: bool) -> Estimator:

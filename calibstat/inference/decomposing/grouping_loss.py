@@ -14,16 +14,18 @@ from calibstat.data.sample import Sample
 from calibstat.data.validation import as_rows, check_rows
 from calibstat.digits import settled
 from calibstat.inference.cross_validation.feature_rows import count_rows
-from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator, fit_folds
+from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator, fit_folds, fit_forward
 from calibstat.inference.cross_validation.given_folds import folds_asked
+from calibstat.inference.decomposing.outcomes_within_predictions import p_of_features
 from calibstat.measures.bregman import Bregman, find_score
 from calibstat.output.wording import level_text
-from calibstat.resampling import key_of
+from calibstat.resampling import Draws, key_of
 from calibstat.resampling.rng import Rng
 from calibstat.result import Result
 
 SHAPES = ("nondecreasing", None)
 OUTERMOST = 36.0  # log-odds of predictions that the estimator is given
+PERMUTATIONS = 999
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,9 @@ class GroupingLoss(Result):
         The grouping loss is at least this, with the confidence level; 0 if nothing is shown.
     confidence_level : float
         Of this end. There is no other end.
+    pvalue : float or None
+        Of outcomes that do not depend on the features among rows with equal predictions. None if no two rows share a
+        prediction.
     score : float
         The mean loss of the predictions: mcb + estimate + rest.
     mcb : float
@@ -58,6 +63,7 @@ class GroupingLoss(Result):
     estimate: float
     low: float
     confidence_level: float
+    pvalue: float | None
     score: float
     mcb: float
     rest: float
@@ -78,11 +84,21 @@ class GroupingLoss(Result):
             f"estimated lower bound {settled(self.estimate):.4g}, {level} confidence)."
         )
         return (
-            f"{found}\n{self.loss} score {settled(self.score):.4g} = miscalibration (mcb) {settled(self.mcb):.4g} + "
-            f"grouping {settled(self.estimate):.4g} + rest "
-            f"{settled(self.rest):.4g}, n = {self.n}, {self.n_folds} folds of {self.estimator}.\n"
+            f"{found}\n{self._tested}\n"
+            f"{self.loss} score {settled(self.score):.4g} = miscalibration (mcb) {settled(self.mcb):.4g} + "
+            f"grouping {settled(self.estimate):.4g} + rest {settled(self.rest):.4g}, n = {self.n}, "
+            f"{self.n_folds} folds of {self.estimator}.\n"
             "There is no upper end: features that were not given, or a better model of these, may know more."
         )
+
+    @property
+    def _tested(self) -> str:
+        if self.pvalue is None:
+            return "No p-value: no two rows share a prediction."
+        p = f"(p = {settled(self.pvalue):.3g})"
+        if self.pvalue <= 1 - self.confidence_level:
+            return f"Among rows with equal predictions, outcomes depend on the features {p}."
+        return f"It is not shown that outcomes depend on the features among rows with equal predictions {p}."
 
 
 def grouping_loss(
@@ -148,11 +164,11 @@ def grouping_loss(
     -----
     The grouping loss is the mean divergence of the probability given the prediction from the probability given the
     features. The estimate is the mean loss of the best recalibration of the stated shape, less that of the estimator,
-    which is fitted without the row: whatever the estimator, this is a bound from below in the mean, proved in section 5
-    of the page "How intervals are made". With a probability of another shape it is not a bound. No bound from above
-    exists: features may matter in ways that no model has learnt. The low end allows for skewness. It takes models of
-    different folds as fixed: asymptotic, and for estimators that single rows do not change much. Cost: a fit for each
-    fold.
+    fitted without the row: whatever the estimator, a bound from below in the mean (section 5 of the page "How intervals
+    are made"), but not with a probability of another shape. The low end is asymptotic, for models that single rows do
+    not change much. Null hypothesis of the p-value: rows are independent, and among those with equal predictions
+    outcomes do not depend on the features. Each fold is tested by an estimator fitted to the folds before it, by 999
+    permutations: exact, however wrong the predictions. Cost: a fit for each fold, twice where predictions repeat.
 
     References
     ----------
@@ -170,17 +186,24 @@ def grouping_loss(
         check_whole("cv", cv, 2)
     key = key_of(rng)
     fold = folds_asked(cv, 1 if isinstance(cv, int | np.integer) else None, key, X, event, None, None)[:, :1]
-    fitted = fit_folds(estimator, _beside(X, prediction), event, 1, fold, key, n_jobs, refits=0)
+    features = _beside(X, prediction)
+    fitted = fit_folds(estimator, features, event, 1, fold, key, n_jobs, refits=0)
     known = phi.inside(np.clip(fitted.predictions[:, 0], 0.0, 1.0), clip)
     outcome = event.astype(np.float64)
     gain = phi.loss(outcome, _recalibrated(event, prediction, shape)) - phi.loss(outcome, known)
     interval = _bounded_below(gain, known, phi)
+    pvalue = None
+    if np.unique(prediction).size < prediction.size:  # else there is nothing to exchange
+        ahead = fit_forward(estimator, features, event, 1, fold[:, 0], key, n_jobs)
+        evidence = _evidence_of_an_event(ahead, phi, clip)
+        pvalue = p_of_features(event, prediction, fold[:, 0], evidence, Draws(key, PERMUTATIONS, n_jobs))
     given = float(phi.loss(outcome, phi.moved(prediction, clip)).mean())
     rest = float(phi.loss(outcome, known).mean())
     return GroupingLoss(
         estimate=interval.estimate,
         low=max(interval.low(1 - confidence_level), 0.0),
         confidence_level=confidence_level,
+        pvalue=pvalue,
         score=given,
         mcb=given - interval.estimate - rest,
         rest=rest,
@@ -201,6 +224,15 @@ def _rows(X: object, y: ArrayLike, p: ArrayLike) -> tuple[np.ndarray, np.ndarray
     if outcome.min() == outcome.max():
         raise ValueError(f"expected outcomes 0 and 1, found {outcome[0]:g} alone")
     return outcome.astype(np.int64), prediction
+
+
+def _evidence_of_an_event(known: np.ndarray, phi: Bregman, clip: float | None) -> np.ndarray:
+    """Return by how much the loss of what is known falls if the outcome is 1 in place of 0, up to a constant."""
+    evidence = np.full(known.size, np.nan)
+    asked = ~np.isnan(known)
+    q = phi.inside(np.clip(known[asked], 0.0, 1.0), clip)
+    evidence[asked] = phi.loss(np.zeros(q.size), q) - phi.loss(np.ones(q.size), q)
+    return evidence
 
 
 def _bounded_below(gain: np.ndarray, known: np.ndarray, phi: Bregman) -> MeanInterval:
