@@ -207,7 +207,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     places = {label: k for k, label in enumerate(MODELS)}
     for color, ((method, n), part) in zip(PALETTE, table.groupby(["method", "n"], sort=False), strict=False):
         y = part["generator"].map(places) + 0.12 * (list(ROWS).index(int(str(n))) - 1)
-        marker, by = LOOK[method]
+        marker, by = LOOK[str(method)]
         look: dict[str, Any] = {"color": color, "ms": 5, "label": f"{by}, {n} rows"}
         missed.plot(part["missed"] / part["replicates"], y, marker, **look)
         known = part["truth"] > 0
