@@ -279,9 +279,10 @@ class BinaryView(View):
 
     def impossible(self, side: Side | None = None) -> str:
         if self.rows is not None:
-            return _of_row(forbidden(*self.rows, side))
+            y, p = self.rows
+            return _of_row(forbidden(p, y, 1 - y, side) > 0)
         value, count, positives = self.sample.arrays
-        bad = (value == 0) & (positives > 0) & (side != "over") | (value == 1) & (positives < count) & (side != "under")
+        bad = forbidden(value, positives, count - positives, side) > 0
         return f"an observed outcome had probability 0, at prediction {value[np.argmax(bad)]:g}" * bool(bad.any())
 
     def certain(self) -> str:
@@ -413,9 +414,9 @@ class ClassWiseView(_OfClasses):
             yield BinaryView(lens, EVENT_NULL, rows, sample, weight=self.weight, weight_is_whole=self.weight_is_whole)
 
 
-def forbidden(y: np.ndarray, p: np.ndarray, side: Side | None) -> np.ndarray:
-    """Return which outcomes had probability 0, of one side those that this side forbids."""
-    return (p == 0) & (y == 1) & (side != "over") | (p == 1) & (y == 0) & (side != "under")
+def forbidden(p: np.ndarray, events: np.ndarray, others: np.ndarray, side: Side | None) -> np.ndarray:
+    """Return how many outcomes of each prediction had probability 0, of one side only those that this side forbids."""
+    return np.asarray(events * ((p == 0) & (side != "over")) + others * ((p == 1) & (side != "under")))
 
 
 def _of_row(bad: np.ndarray) -> str:

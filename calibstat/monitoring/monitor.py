@@ -49,8 +49,8 @@ class Monitor(PeriodLog[OneOrSeveral]):
         Promise a mean number of periods between false alarms, at least this, instead of a probability. It finds
         deviations sooner, starts again by itself after each alarm, and raises a false one in the long run.
     segments : sequence of str, optional
-        The segments, if rows come with one; by default those of the first period. All rows together have half of the
-        weight of the evidence, the segments share the other half equally.
+        The names of the segments, if each row has one; by default those found in the first period. Half of the weight
+        of the evidence is for all rows together, and the segments share the other half equally.
     side : {"over", "under"}, optional
         Ask one side alone, fixed beforehand: are predictions too high ("over"), or too low ("under")?
 

@@ -137,7 +137,7 @@ def fit_forward(
 def _fit(
     learning: _Learning, jobs: list[tuple[np.ndarray, np.ndarray, bool]], n_jobs: int, first: int = 0
 ) -> list[tuple[Any, np.ndarray]]:
-    """Return the models and probabilities of jobs, whose seeds are those of fit number `first` and on."""
+    """Fit each job and return its model and its probabilities. Fits are numbered from `first` on, for their seeds."""
     calls = (joblib.delayed(learning.fit)(number, *job) for number, job in enumerate(jobs, first))
     fits: Iterator[tuple[Any, np.ndarray]] = joblib.Parallel(n_jobs, prefer="threads", return_as="generator")(calls)
     return list(announced(fits, [train.size for train, _, _ in jobs], f"{len(jobs)} fits"))

@@ -168,7 +168,7 @@ def grouping_loss(
     are made"), but not with a probability of another shape. The low end is asymptotic, for models that single rows do
     not change much. Null hypothesis of the p-value: rows are independent, and among those with equal predictions
     outcomes do not depend on the features. Each fold is tested by an estimator fitted to the folds before it, by 999
-    permutations: exact, however wrong the predictions. Cost: a fit for each fold, twice where predictions repeat.
+    permutations: exact, however wrong the predictions. Cost: a fit for each fold, about two if predictions repeat.
 
     References
     ----------

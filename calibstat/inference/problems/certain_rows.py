@@ -50,11 +50,10 @@ class CertainRows:
 def _of_event(view: BinaryView, side: Side | None) -> CertainRows:
     if view.rows is not None:
         y, p = view.rows
-        return CertainRows._of_rows((p == 0) | (p == 1), forbidden(y, p, side), view.weight)
+        return CertainRows._of_rows((p == 0) | (p == 1), forbidden(p, y, 1 - y, side) > 0, view.weight)
     value, count, positives = view.sample.arrays
     certain = (value == 0) | (value == 1)
-    too_many, too_few = positives[value == 0].sum(), (count - positives)[value == 1].sum()
-    number = too_many * (side != "over") + too_few * (side != "under")
+    number = forbidden(value, positives, count - positives, side).sum()
     return CertainRows(certain, int(count[certain].sum()), int(count[~certain].sum()), int(number), None)
 
 

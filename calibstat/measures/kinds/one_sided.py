@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
+from calibstat.data.views import forbidden
 from calibstat.data.words.side import MORE_EVENTS, Side
 from calibstat.in_order import first_largest
 from calibstat.measures.kinds.base import Measure
@@ -47,9 +48,7 @@ class OneSided(Statistic):
     def estimate(self, sample: Sample) -> float:
         """Return the statistic; infinite if an outcome that this side forbids was observed."""
         value, count, positives = sample.arrays
-        certain = value == (1 if self.sign < 0 else 0)
-        forbidden = (count - positives if self.sign < 0 else positives)[certain]
-        return np.inf if (forbidden > 0).any() else super().estimate(sample)
+        return np.inf if forbidden(value, positives, count - positives, self.side).any() else super().estimate(sample)
 
     @abstractmethod
     def largest(self, sample: Sample) -> slice | None:
