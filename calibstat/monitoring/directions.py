@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.views import forbidden
 from calibstat.data.words.side import MORE_EVENTS, Side
 from calibstat.digits import settled
 from calibstat.inference.deviation import SLOPE, SLOPE_WORDS
@@ -131,8 +132,7 @@ def log_likelihood_ratios(
 
 def impossible(value: np.ndarray, count: np.ndarray, positives: np.ndarray, side: Side | None = None) -> int:
     """Return the number of outcomes that had probability 0; with a side those that are evidence for it."""
-    found: dict[Side, float] = {"under": positives[value == 0].sum(), "over": (count - positives)[value == 1].sum()}
-    return int(sum(found.values()) if side is None else found[side])
+    return int(forbidden(value, positives, count - positives, side).sum())
 
 
 @jit
