@@ -7,23 +7,20 @@ from typing import Unpack
 
 import numpy as np
 
-from calibstat.bounds.number_of_events import smallest_mean
 from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_level, check_switch, short
 from calibstat.data.groups import GivenGroups, as_groups, given_groups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
-from calibstat.data.null_hypothesis import Null
 from calibstat.data.words.side import Side, check_side
 from calibstat.inference.auditing.audit_results import Audit
-from calibstat.inference.auditing.beyond_results import Beyond
 from calibstat.inference.auditing.counted_groups import CountedGroups
+from calibstat.inference.auditing.drawn_groups import INDEPENDENT, DrawnGroups, IndependentRows
 from calibstat.inference.auditing.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
-from calibstat.inference.auditing.other_rows import against_other_rows
+from calibstat.inference.auditing.rows_in_clusters import RowsInClusters
 from calibstat.inference.designs.question_of_rows import Reason, question
-from calibstat.inference.p_values import p_value, step_down
 from calibstat.inference.problems.certain_rows import CertainRows
 from calibstat.resampling import Draws, Labels, Stream, canonical_order, draw, packed
 from calibstat.resampling.rng import Rng
@@ -32,10 +29,6 @@ from calibstat.result import read_only
 
 IN_GROUPS = "of the rows of each group, at the level alpha / number of groups"
 ROWS_OF_GROUPS = {
-    "cluster": Reason(
-        "it draws the label of each row independently",
-        f"ask cs.calibration_test(y, p, cluster=...) {IN_GROUPS}; or audit one row of each cluster",
-    ),
     "sample_weight": Reason(
         "its limits are for counts of rows, not for sums of weights",
         f"ask cs.calibration_test(y, p, sample_weight=...) {IN_GROUPS}",
@@ -43,7 +36,7 @@ ROWS_OF_GROUPS = {
 }
 
 
-@question(because=ROWS_OF_GROUPS)
+@question("cluster", because=ROWS_OF_GROUPS)
 def audit(
     rows: Data,
     /,
@@ -126,8 +119,12 @@ def audit(
     y, p = view.float_rows()
     made = as_groups(asked, y.size)
     # so that draws do not depend on the given order of the rows
-    order, _ = canonical_order([p, made.membership(np.unique(p, return_inverse=True)[1])])
+    order, unit = canonical_order([p, made.membership(np.unique(p, return_inverse=True)[1]), y], rows.cluster)
     y, p = y[order], p[order]
+    how: IndependentRows = INDEPENDENT
+    if unit is not None:
+        need_no_shape(shape)
+        how = RowsInClusters(unit, y, p, len(made.names), lambda g: made.mask(g, order), rows.unseen, confidence_level)
 
     def packed_rows(strata: Strata) -> GroupSums:
         return packed(p, strata.stratum, strata.size, made.masks(order))
@@ -141,6 +138,7 @@ def audit(
         confidence_level=confidence_level,
         draws=draws,
         first_impossible=CertainRows.of(view, side).first,
+        how=how,
     )
 
 
@@ -149,6 +147,15 @@ def side_of_audit(side: object, shape: object) -> Side | None:
     if check_switch("shape", shape) and side is not None:
         raise ValueError(f"expected shape=False beside side={short(side)}: a slope has no side; found shape=True")
     return check_side(side)
+
+
+def need_no_shape(shape: bool) -> None:
+    """Raise if slopes are asked about in clusters."""
+    if shape:
+        raise ValueError(
+            "expected shape=False with cluster=: the tests of groups in clusters are of their numbers of events, and see "
+            f"no slope; found shape=True: ask cs.calibration_test(y, p, cluster=...) {IN_GROUPS}"
+        )
 
 
 def audit_of(
@@ -161,102 +168,61 @@ def audit_of(
     confidence_level: float,
     draws: Draws,
     first_impossible: int | None = None,
+    how: IndependentRows = INDEPENDENT,
 ) -> Audit:
     """Return the audit of counted rows, of which the labels are drawn from the source for their strata."""
     p, number, made = rows_of.prediction, rows_of.number, rows_of.groups
     strata = Strata.of(p, number, STRATA if shape else 1)
     statistic = GroupRoots.of(p, number, strata, map(rows_of.mask, range(len(made.names))), shape, side)
     positives = rows_of.positives(strata.stratum, strata.size)
-    roots = statistic(positives[None])[0]
 
     def of_labels(drawn: np.ndarray) -> np.ndarray:
         return statistic.largest(statistic(drawn))
 
-    null = draw(source_of(strata), Labels(), of_labels, draws, Stream.LABELS)
-    largest = statistic.largest(roots)
-    rows, ones = statistic.rows.sum(axis=1), positives.sum(axis=1).astype(np.float64)
-    predicted = statistic.expected.sum(axis=1) / rows
-    low, high = _limits(rows, ones, predicted, side, 1 - confidence_level)
+    def drawn() -> np.ndarray:
+        return draw(source_of(strata), Labels(), of_labels, draws, Stream.LABELS)
+
+    groups = DrawnGroups(rows_of, statistic, positives, draws, drawn)
+    roots, (pvalue, adjusted) = how.roots(groups), how.p_values(groups)
+    rows, ones, predicted = groups.rows, groups.ones, groups.predicted
+    low, high = how.limits(groups, 1 - confidence_level)
     return Audit(
         names=made.names,
         rows=read_only(rows.astype(np.int64)),
         predicted=read_only(predicted),
         observed=read_only(ones / rows),
         error=read_only(ones / rows - predicted),
-        low=low,
-        high=high,
+        low=None if low is None else read_only(low),
+        high=None if high is None else read_only(high),
         root=read_only(roots[:, 0]),
         slope=read_only(roots[:, 1]) if shape else None,
-        pvalue=read_only(_of_each_group(largest, null)),
-        pvalue_adjusted=read_only(step_down(largest, null)),
-        beyond=_beyond(rows_of, ones, confidence_level, draws.n_jobs) if side is None else None,
-        null_hypothesis=_null_hypothesis(lens, side),
+        pvalue=read_only(pvalue),
+        pvalue_adjusted=read_only(adjusted),
+        beyond=how.beyond(groups, confidence_level),
+        null_hypothesis=str(how.null_hypothesis(lens, side)),
         lens=lens,
         left_out=made.left_out,
         n=int(number.sum()),
         n_resamples=draws.n,
         confidence_level=float(confidence_level),
-        impossible=_impossible(statistic, positives, null, made.names, first_impossible, 1 - confidence_level),
+        impossible=_impossible(how, groups, first_impossible, 1 - confidence_level),
         side=side,
+        clusters=how.clusters,
     )
 
 
-def _limits(
-    rows: np.ndarray, ones: np.ndarray, predicted: np.ndarray, side: Side | None, level: float
-) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return the limits of the mean errors of all groups at once; of one side one, at the whole level."""
-    tail = level / (rows.size * (2 if side is None else 1))
-    low = None if side == "over" else read_only(smallest_mean(ones, rows, tail) - predicted)
-    high = None if side == "under" else read_only(1 - smallest_mean(rows - ones, rows, tail) - predicted)
-    return low, high
-
-
-def _beyond(rows_of: CountedGroups, ones: np.ndarray, confidence_level: float, n_jobs: int) -> Beyond:
-    """Return which groups deviate otherwise than the other rows; `ones` are the rows with outcome 1 of each group."""
-    first = np.flatnonzero(np.diff(rows_of.shared, prepend=-1.0))  # the first row of each shared prediction
-
-    def counts(g: int) -> tuple[np.ndarray, float]:
-        return np.add.reduceat(rows_of.number * rows_of.mask(g), first), float(ones[g])
-
-    shared, events = rows_of.shared[first], np.add.reduceat(rows_of.ones, first)
-    return against_other_rows(shared, events, counts, rows_of.groups.names, confidence_level, n_jobs)
-
-
-def _null_hypothesis(lens: NamedLens, side: Side | None) -> str:
-    """Return the null hypothesis of all groups together, in one sentence."""
-    observed = f"{lens.subject} is observed in every row"
-    probability = " with its predicted probability" + ": all groups at once are calibrated" * (side is None)
-    null = Null("the predictions and the groups of all rows", (observed, probability), exact=True)
-    return str(null if side is None else null.of_side(side))
-
-
-def _of_each_group(largest: np.ndarray, null: np.ndarray) -> np.ndarray:
-    """Return the p-value of each group by itself, from its draws."""
-    return np.array([p_value(*each, "greater") for each in zip(largest, null.T, strict=True)])
-
-
-def _impossible(
-    statistic: GroupRoots,
-    positives: np.ndarray,
-    null: np.ndarray,
-    names: tuple[str, ...],
-    first: int | None,
-    level: float,
-) -> ImpossibleInGroups | None:
-    """Return what is to be said of rows that were predicted to be impossible and happened.
-
-    Draws never have such a row, so that they are those of the rows predicted neither 0 nor 1 too.
-    """
-    number = statistic.impossible(positives)
+def _impossible(how: IndependentRows, groups: DrawnGroups, first: int | None, level: float) -> ImpossibleInGroups | None:
+    """Return what is to be said of rows that were predicted to be impossible and happened."""
+    number = groups.statistic.impossible(groups.positives)
     if not number.any():
         return None
-    largest = statistic.largest(statistic.of_uncertain(positives[None])[0])
+    pvalue, adjusted = how.p_values(groups, certain=False)
     return ImpossibleInGroups(
-        names=names,
+        names=groups.rows_of.groups.names,
         number=read_only(number),
         first=first,
-        total_certain=int(statistic.rows[0, [0, -1]].sum()),
-        pvalue=read_only(_of_each_group(largest, null)),
-        pvalue_adjusted=read_only(step_down(largest, null)),
+        total_certain=int(groups.statistic.rows[0, [0, -1]].sum()),
+        pvalue=read_only(pvalue),
+        pvalue_adjusted=read_only(adjusted),
         level=round(level, 15),
     )

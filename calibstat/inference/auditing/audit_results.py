@@ -12,6 +12,7 @@ from calibstat.data.words.side import MORE_EVENTS, OTHER, TOO, Side
 from calibstat.digits import settled
 from calibstat.in_order import smallest_first, without_rounding
 from calibstat.inference.auditing.beyond_results import MOST_PRINTED, Beyond
+from calibstat.inference.auditing.clusters_of_groups import ClustersOfGroups
 from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
 from calibstat.inference.auditing.shares_in_words import between, least, percent, points, ratio, rows_in_words
 from calibstat.inference.deviation import SLOPE, SLOPE_WORDS
@@ -71,6 +72,8 @@ class Audit(Result):
         0 or 1; None if there are none.
     side : str or None
         "over" if only predictions too high were looked for, "under" if too low; None if both were.
+    clusters : ClustersOfGroups or None
+        The clusters of the rows and of each group; None if rows are independent.
     """
 
     names: tuple[str, ...]
@@ -93,6 +96,7 @@ class Audit(Result):
     confidence_level: float
     impossible: ImpossibleInGroups | None = None
     side: Side | None = None
+    clusters: ClustersOfGroups | None = None
 
     @property
     def ratio(self) -> np.ndarray:
@@ -153,13 +157,15 @@ class Audit(Result):
         import pandas as pd
 
         columns = {name: getattr(self, name) for name in COLUMNS if getattr(self, name) is not None}
+        columns |= {} if self.clusters is None else {"clusters": self.clusters.number}
         beyond = {} if self.beyond is None else self.beyond.columns
         frame = pd.DataFrame({"group": self.names, **columns, **beyond})
         return frame.iloc[self.order].reset_index(drop=True)
 
     def sentence(self, g: int) -> str:
         """Say of a group what was predicted and observed, its adjusted p-value, and what is shown of its error."""
-        return f"{self.names[g]} ({rows_in_words(self.rows[g])}): {self.numbers(g)}; {self.claim(g)}"
+        clusters = "" if self.clusters is None else self.clusters.in_words(g)
+        return f"{self.names[g]} ({rows_in_words(self.rows[g])}{clusters}): {self.numbers(g)}; {self.claim(g)}"
 
     def numbers(self, g: int) -> str:
         """Say what was predicted and observed in a group, and its adjusted p-value."""
@@ -197,6 +203,8 @@ class Audit(Result):
             claims.append(some if found else f"it is not shown that {some.replace('some', 'any', 1)}")
         if self.slope is not None and self._by_slope(g) and self.pvalue_adjusted[g] <= self.level:
             claims.append(f"predictions {SLOPE_WORDS[SLOPE[int(self.slope[g] > 0)]]}")
+        if self.clusters is not None and self.side is None and self.clusters.too_few(g, self.level) and not impossible:
+            claims.append(self.clusters.too_few(g, self.level))
         return ", ".join(claims)
 
     @property
@@ -213,7 +221,7 @@ class Audit(Result):
             return f"{deviating:,} of {groups} {have} some predictions that are {TOO[self.side]}:"
         if deviating:
             return f"{deviating:,} of {groups} deviate{'s' * (deviating == 1)} significantly from the predictions:"
-        if (1 + self.n_resamples) * self.level < 1:
+        if (1 + self.n_resamples) * self.level < 1 and self.clusters is None:
             return f"No group can be significant: with {self.n_resamples} draws every p-value is above {self.level:g}."
         first = self.order[0]
         nearest = f"{self.names[first]}, adjusted p = {settled(self.pvalue_adjusted[first]):.2g}"
@@ -280,10 +288,12 @@ class Audit(Result):
             by = f"bias, side fixed beforehand: {self.side}"
             right, ends = f"are right or {TOO[OTHER[self.side]]}", "limits"
         beyond = "" if self.beyond is None else self.beyond.promise
+        how = f", {self.n_resamples} draws of labels" if self.clusters is None else f", {self.clusters.of_rows}"
+        clusters = "" if self.clusters is None else self.clusters.how(self.side is not None, self.n_resamples)
         return (
             f"The chance to find any group whose predictions {right} is at most {level_text(self.level)}; all "
             f"{ends} hold at once with {level_text(self.confidence_level)} confidence (tested together by {by}"
-            f"{self.lens.with_comma}, {self.n_resamples} draws of labels).{self._wider}{beyond}"
+            f"{self.lens.with_comma}{how}).{clusters}{self._wider}{beyond}"
         )
 
     @property

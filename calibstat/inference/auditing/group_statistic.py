@@ -132,6 +132,12 @@ class GroupRoots:
         component = np.einsum("bgs,gks->bgk", positives - self.expected, self.weight)
         return interpolated(component.reshape(len(positives), -1), self.score, self.root).reshape(component.shape)
 
+    def of_group(self, g: int, ones: np.ndarray) -> np.ndarray:
+        """Return the roots of one group for numbers of outcomes 1 among its uncertain rows; not beside slopes."""
+        inside = slice(1, -1)
+        component = (ones - self.expected[g, inside].sum()) * self.weight[g, 0, 1]
+        return interpolated(np.ascontiguousarray(component[:, None]), self.score[g, None], self.root[g, None])[:, 0]
+
     def impossible(self, positives: np.ndarray) -> np.ndarray:
         """Return how many outcomes of each group had probability 0, of rows with outcome 1, (G, S)."""
         too_many, too_few = positives[:, 0], self.rows[:, -1] - positives[:, -1]
