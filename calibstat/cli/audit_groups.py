@@ -11,9 +11,20 @@ import typer
 from calibstat.cli.answers import Answer
 from calibstat.cli.large.parts import need_other_file
 from calibstat.cli.option_groups import takes_groups
-from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed, SideOfTest
+from calibstat.cli.options import (
+    ClusterColumn,
+    File,
+    Label,
+    LensText,
+    Level,
+    Models,
+    Resamples,
+    Seed,
+    SideOfTest,
+    UnseenClusters,
+)
 from calibstat.cli.reading import Reading
-from calibstat.cli.row_columns import read_models_with_columns
+from calibstat.cli.row_columns import RowColumns, read_models_with_columns
 from calibstat.cli.terminal import one_line_errors, written
 from calibstat.output.whole_folder import whole_folder
 
@@ -63,6 +74,8 @@ def audit_groups(
     side: SideOfTest = None,
     lens: LensText = None,
     level: Level = 0.95,
+    cluster: ClusterColumn = None,
+    unseen: UnseenClusters = None,
     n_resamples: Resamples = None,
     rng: Seed = 0,
     out: Picture = None,
@@ -84,12 +97,13 @@ def audit_groups(
         made: dict[str, int] = {"depth": cuts.depth, "min_rows": cuts.min_rows}
         draws = 999 if n_resamples is None else n_resamples
         audits: Mapping[str, Audit] | None = None
-        if lens is None:
+        columns = RowColumns(cluster=cluster, unseen=unseen)
+        if lens is None and not columns:
             audits, how = audits_in_batches(
                 file, label, prob, by, reading, cuts.quantiles, draws, rng, {**made, **options}
             )
         if audits is None:
-            models, how = read_models_with_columns(file, label, prob, reading)
+            models, how = read_models_with_columns(file, label, prob, reading, columns)
             audits = audit(
                 models,
                 groups=Groups(read_features(file, by), n_quantiles=cuts.quantiles, **made),
@@ -113,4 +127,11 @@ def audit_groups(
         about = f"{counts} by {', '.join(by)}, {one.lens}. {how}".strip()
         details = [one.promise, f"Null hypothesis: {one.null_hypothesis}"]
         step = OFF if any(each.found.size or each.beyond_found for each in audits.values()) else WATCH
-        return Answer(sentences, words.Brief(about), words.ROWS, details, results=audits, next_step=step)
+        return Answer(
+            sentences,
+            words.Brief(about),
+            words.ROWS if one.clusters is None else words.CLUSTERS,
+            details,
+            results=audits,
+            next_step=step,
+        )

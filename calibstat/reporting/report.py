@@ -311,8 +311,13 @@ class _Asked:
     def groups(self, rows: Data) -> Audit:
         """Audit the groups."""
         lens = None if shows_several(self.lens) else self.lens  # without one the audit takes its own
-        alone = rows.through(lens).as_independent()
-        return audit(alone, groups=_features(self.by), side=self.side, **self.settings)
+        alone = rows.through(lens)
+        return audit(
+            alone if self.alone.sections.audits_as_given else alone.as_independent(),
+            groups=_features(self.by),
+            side=self.side,
+            **self.settings,
+        )
 
     def classes(self, rows: Data, test: CalibrationTestResult) -> ClassesReport:
         """Ask about each class; the test of each is at hand if it is the verdict."""
@@ -368,7 +373,8 @@ class _Asked:
             yield f"Left out, because they are costly on {settled(self.all_rows.n):,.0f} rows: {', '.join(costly)}."
         if by_rows := self.alone.sections.by_rows:
             yield from [f"The tests of single classes {by_rows}"] if self.n_classes > 2 else []
-            yield from [f"The tests and intervals of groups {by_rows}"] if self.by is not None else []
+            of_groups = self.by is not None and not self.alone.sections.audits_as_given
+            yield from [f"The tests and intervals of groups {by_rows}"] if of_groups else []
         for name, each in of_models.items():
             of_weights = each.test.effective_n is not None  # which all models share
             prefix = f"{name}: " if len(of_models) > 1 and not of_weights else ""

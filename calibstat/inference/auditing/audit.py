@@ -64,7 +64,8 @@ def audit(
     Parameters
     ----------
     y_true, y_prob, **about
-        As for `estimate`. Rows count equally and are independent.
+        As for `estimate`. Rows count equally, and are independent unless they have a `cluster`: then rows of different
+        clusters are.
     groups : data frame, mapping from name to boolean array, boolean array of shape (n,) or (n, G), or Groups
         Features of the rows: groups are levels of columns, and intersections of two levels. Texts, booleans, categories
         and numbers with at most 4 different values have a level for each value; other numbers are cut at quartiles, and
@@ -153,8 +154,8 @@ def need_no_shape(shape: bool) -> None:
     """Raise if slopes are asked about in clusters."""
     if shape:
         raise ValueError(
-            "expected shape=False with cluster=: the tests of groups in clusters are of their numbers of events, and see "
-            f"no slope; found shape=True: ask cs.calibration_test(y, p, cluster=...) {IN_GROUPS}"
+            "expected shape=False with cluster=: audits of clusters are tests of numbers of events, which see no "
+            f"slope; found shape=True: ask cs.calibration_test(y, p, cluster=...) {IN_GROUPS}"
         )
 
 
@@ -211,7 +212,9 @@ def audit_of(
     )
 
 
-def _impossible(how: IndependentRows, groups: DrawnGroups, first: int | None, level: float) -> ImpossibleInGroups | None:
+def _impossible(
+    how: IndependentRows, groups: DrawnGroups, first: int | None, level: float
+) -> ImpossibleInGroups | None:
     """Return what is to be said of rows that were predicted to be impossible and happened."""
     number = groups.statistic.impossible(groups.positives)
     if not number.any():

@@ -289,9 +289,11 @@ class Audit(Result):
             right, ends = f"are right or {TOO[OTHER[self.side]]}", "limits"
         beyond = "" if self.beyond is None else self.beyond.promise
         how = f", {self.n_resamples} draws of labels" if self.clusters is None else f", {self.clusters.of_rows}"
+        exact = self.clusters is None or self.side is not None or self.clusters.apart.all()
+        at_most = f"at most {level_text(self.level)}" if exact else f"about {level_text(self.level)} at most"
         clusters = "" if self.clusters is None else self.clusters.how(self.side is not None, self.n_resamples)
         return (
-            f"The chance to find any group whose predictions {right} is at most {level_text(self.level)}; all "
+            f"The chance to find any group whose predictions {right} is {at_most}; all "
             f"{ends} hold at once with {level_text(self.confidence_level)} confidence (tested together by {by}"
             f"{self.lens.with_comma}{how}).{clusters}{self._wider}{beyond}"
         )

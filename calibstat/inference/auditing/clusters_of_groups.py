@@ -50,6 +50,7 @@ class ClustersOfGroups(Result):
             return f" {of}: {'its limit is' if one else 'their limits are'} approximate, all p-values are exact."
         return (
             f" {of}: {'its' if one else 'their'} p-values and intervals are approximate (the largest p-value of "
-            f"{n_resamples} draws each of signs of clusters, of independent labels, and where few clusters show or "
-            f"expect an outcome of labels that clusters share)." + " The others are exact." * (apart > 0)
+            f"{n_resamples} draws each of signs of clusters, of independent labels and of labels that clusters share)."
+            + " The others are exact."
+            * (apart > 0)
         )

@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 
 from calibstat.bounds.mean_interval import of_clusters
-from calibstat.bounds.residual_tables import RowTable
 from calibstat.data.clusters import Unseen, clusters_in_words
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
@@ -24,9 +23,9 @@ from calibstat.inference.auditing.clusters_of_groups import ClustersOfGroups
 from calibstat.inference.auditing.drawn_groups import DrawnGroups, IndependentRows, Limits, PValues
 from calibstat.inference.events_of_clusters import LEAST_P, p_value_of_events
 from calibstat.inference.p_values import holm, p_value, step_down, tie
-from calibstat.inference.problems.calibrated_clusters import has_few_events
+from calibstat.inference.problems.calibrated_clusters import INDEPENDENT, SHARED, SIGNS
 from calibstat.inference.rows_of_results import ClustersOfRows
-from calibstat.resampling import Stream, sums_of_row_labels, sums_of_signs
+from calibstat.resampling import Draws, Stream, sums_of_row_labels, sums_of_signs
 from calibstat.resampling.poisson_binomial import pmf_of_positives
 from calibstat.result import read_only
 
@@ -75,12 +74,13 @@ class RowsInClusters(IndependentRows):
     @cached_property
     def together(self) -> SignedGroups:
         """The groups in which a cluster has several rows, of rows predicted neither 0 nor 1."""
-        several = np.flatnonzero(~self.clusters.apart)
+        several = np.flatnonzero(~self.clusters.apart).tolist()
         members = [np.flatnonzero(self.mask(g) & self._uncertain) for g in several]
-        group = np.repeat(np.arange(several.size), [row.size for row in members])
-        return SignedGroups(self.unit, self.y, self.p, several.size, group, np.concatenate(members))
+        group = np.repeat(np.arange(len(several)), [row.size for row in members])
+        return SignedGroups(self.unit, self.y, self.p, len(several), group, np.concatenate(members))
 
     def roots(self, groups: DrawnGroups) -> np.ndarray:
+        """Return the roots of the groups, and of those with several rows of a cluster what signs are compared with."""
         apart = self.clusters.apart
         roots = groups.roots.copy()
         if not apart.all():
@@ -89,6 +89,7 @@ class RowsInClusters(IndependentRows):
         return roots
 
     def p_values(self, groups: DrawnGroups, certain: bool = True) -> PValues:
+        """Return the p-values of all groups, of both kinds; to one side of all groups by numbers of events."""
         apart = self.clusters.apart
         infinite = np.isinf(groups.statistic.largest(groups.roots)) & certain
         if groups.side is not None:
@@ -96,7 +97,7 @@ class RowsInClusters(IndependentRows):
             each[infinite] = LEAST_P
             return each, holm(each)
         each, adjusted = np.empty(apart.size), np.empty(apart.size)
-        each[apart] = [LEAST_P if infinite[g] else self._exact(groups, g) for g in np.flatnonzero(apart)]
+        each[apart] = [LEAST_P if infinite[g] else self._exact(groups, g) for g in np.flatnonzero(apart).tolist()]
         adjusted[apart] = holm(each[apart])
         if not apart.all():
             each[~apart], adjusted[~apart] = self.together.p_values(groups, ~apart, infinite[~apart])
@@ -104,9 +105,10 @@ class RowsInClusters(IndependentRows):
         return each, np.minimum(adjusted / share, 1.0)
 
     def limits(self, groups: DrawnGroups, level: float) -> Limits:
+        """Return the limits of independent rows, and of the other groups those of means over clusters."""
         low, high = super().limits(groups, level)
         tail = level / (groups.rows.size * (2 if groups.side is None else 1))
-        for g in np.flatnonzero(~self.clusters.apart):
+        for g in np.flatnonzero(~self.clusters.apart).tolist():
             mask, mean = self.mask(g), groups.predicted[g]
             p, unit = self.p[mask], np.unique(self.unit[mask], return_inverse=True)[1]
             unseen = Unseen(self.unseen, self._showing(mask))
@@ -123,6 +125,7 @@ class RowsInClusters(IndependentRows):
         return
 
     def null_hypothesis(self, lens: NamedLens, side: Side | None) -> Null:
+        """Return the null hypothesis, in which rows of different clusters are independent."""
         null = super().null_hypothesis(lens, side)
         if side is not None or self.clusters.apart.all():
             return Null(null.given, null.outcome, rows="in clusters", exact=True)
@@ -215,35 +218,25 @@ class SignedGroups:
 
     def p_values(self, groups: DrawnGroups, of: np.ndarray, infinite: np.ndarray) -> PValues:
         """Return the p-values of these groups, `of` all, each the largest by its ways to draw calibrated clusters."""
-        draws, size = groups.draws, self.size
-        evidence = np.where(infinite, np.inf, np.abs(self.root))
-        alone = np.where(infinite, np.inf, np.abs(groups.of_uncertain[of, 0]))
-        if not self.row.size:
-            nothing = np.zeros((draws.n, size))
-            return _adjusted(evidence, nothing)
-        _, unit, group = self._parts
-        scale = self._scale(np.bincount(group, self.observed**2, size))
-        signed = sums_of_signs(
-            [(group, self.observed)], size, unit, lambda sums: np.abs(sums) / scale, draws, Stream.SIGNS
-        )
-        ways = [_adjusted(evidence, signed), _adjusted(alone, groups.null[:, of])]
-        few = self._few
-        if few.any():
-            shared = _adjusted(evidence, self._shared(groups))
-            ways.append((np.where(few, shared[0], 0.0), np.where(few, shared[1], 0.0)))
-        each, adjusted = zip(*ways, strict=True)
+        each, adjusted = zip(*self.compared(groups, of, infinite).values(), strict=True)
         return np.max(each, axis=0), np.max(adjusted, axis=0)
 
-    @cached_property
-    def _few(self) -> np.ndarray:
-        """Whether an outcome is observed or expected in few clusters of each group."""
-        return np.array([has_few_events(self._table(self.row[self.group == g])) for g in range(self.size)])
+    def compared(self, groups: DrawnGroups, of: np.ndarray, infinite: np.ndarray) -> dict[str, PValues]:
+        """Return the p-values by each way to draw calibrated clusters; what is `infinite` is so by every way."""
+        evidence = np.where(infinite, np.inf, np.abs(self.root))
+        alone = np.where(infinite, np.inf, np.abs(groups.of_uncertain[of, 0]))
+        ways = {INDEPENDENT: _adjusted(alone, groups.null[:, of])}
+        if not self.row.size:
+            return ways
+        _, unit, group = self._parts
+        scale = self._scale(np.bincount(group, self.observed**2, self.size))
+        column = group, self.observed
+        signed = sums_of_signs([column], self.size, unit, lambda sums: np.abs(sums) / scale, groups.draws, Stream.SIGNS)
+        ways[SIGNS] = _adjusted(evidence, signed)
+        ways[SHARED] = _adjusted(evidence, self.shared(groups.draws))
+        return ways
 
-    def _table(self, row: np.ndarray) -> RowTable:
-        p, unit = self.p[row], np.unique(self.unit[row], return_inverse=True)[1]
-        return RowTable(np.zeros(p.size, np.int64), self.y[row] - p, p, 1, None, unit)
-
-    def _shared(self, groups: DrawnGroups) -> np.ndarray:
+    def shared(self, draws: Draws) -> np.ndarray:
         """Return the statistic of labels that are as alike in a cluster as they can be, shape (B, G)."""
         part, clusters, _ = self._parts
 
@@ -251,7 +244,7 @@ class SignedGroups:
             return np.abs(self._scaled(theta * self.row.size))
 
         unit, p = self.unit[self.row], self.p[self.row]
-        return sums_of_row_labels(part, p, clusters.size, unit, None, statistic, groups.draws, Stream.SHARED)
+        return sums_of_row_labels(part, p, clusters.size, unit, None, statistic, draws, Stream.SHARED)
 
 
 def _adjusted(evidence: np.ndarray, null: np.ndarray) -> PValues:

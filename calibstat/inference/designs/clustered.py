@@ -42,6 +42,7 @@ class Clustered(Independent):
         Independent.sections,
         has_detectable_effect=False,
         compares_costly=False,
+        audits_as_given=True,
         by_rows=(
             "take rows as independent, whatever their clusters: with positive dependence within clusters p-values are "
             "too small and intervals too short."

@@ -22,6 +22,8 @@ class Sections:
         Whether models are compared by an error, and not by a score alone.
     compares_costly : bool
         Whether they are also compared by a measure that is too costly on so many rows to be in the table.
+    audits_as_given : bool
+        Whether groups are audited as rows of this design, and not as independent rows.
     by_rows : str
         What is said of sections that take rows as independent although they are not; nothing if they are.
     refuses : mapping
@@ -35,5 +37,6 @@ class Sections:
     has_detectable_effect: bool = True
     compares_errors: bool = True
     compares_costly: bool = True
+    audits_as_given: bool = False
     by_rows: str = ""
     refuses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
