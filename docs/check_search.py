@@ -35,6 +35,8 @@ QUESTIONS = {  # words of a question, and the pages of which one has to be found
     "choose a margin": ("gallery/plot_choosing_a_margin", "equivalence"),
     "compare two models": ("comparing",),
     "repeated patients": ("clusters",),
+    "multi-label": ("many-labels",),
+    "groups of repeated patients": ("clusters", "groups"),
     "CORP diagram": ("reliability", "gallery/plot_forecaster_corp"),
     "Monte Carlo study": ("studies", "gallery/plot_study"),
     "simulate data known truth": ("gallery/plot_generators", "studies"),

@@ -21,6 +21,11 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "calibration_test, confidence_interval, compare",
         "The field `rows` of a result: independent rows, and how many.",
     ),
+    "ClustersOfGroups": (
+        "audit",
+        "The field `clusters` of an audit, with `cluster=`. Where `apart` is true no cluster has two rows in the group, "
+        "and its p-value and interval are exact.",
+    ),
     "ClustersOfRows": (
         "calibration_test, confidence_interval, compare",
         "The field `rows` of a result, with `cluster=`: how many clusters, and how many of equal size say as much.",

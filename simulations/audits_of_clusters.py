@@ -149,15 +149,18 @@ class Ask:
         bad = np.array([bool(mask[feature[:, 0] == 0].any()) & self.wrong for mask in masks])
         names = [*masks_names(feature)]
         answers: list[float] = []
+        audits = {}
         for rule in self.rules:
-            found = self.found(rule, y, p, unit, masks, rng)
+            if rule == CLUSTERS:
+                audits[rule] = cs.audit(y, p, named(masks), cluster=unit, n_resamples=self.n_resamples, rng=rng)
+                found = found_by(audits[rule], masks)
+            else:
+                found = self.found(rule, y, p, unit, masks, rng)
             answers += [float(found[~bad].any()), float(found[names.index("f0 = 0")])]
         if self.wrong:
             return answers
-        given = named(masks)
-        audit = cs.audit(y, p, given, cluster=unit, n_resamples=1, rng=0)
-        of_audit = np.array([audit.low, audit.high])
-        limits = (of_audit, students(y - p, unit, masks))
+        audit = audits[CLUSTERS]
+        limits = np.array([audit.low, audit.high]), students(y - p, unit, masks)
         shown = [(float(((low <= 1e-12) & (high >= -1e-12)).all()), float((high - low).mean())) for low, high in limits]
         return [*answers, float(len(masks)), *np.ravel(shown).tolist()]
 
@@ -182,8 +185,7 @@ class Ask:
             audit = cs.audit(y[row], p[row], named(masks[there][:, row]), **options)
             found[there] = found_by(audit, masks[there][:, row])
             return found
-        audit = cs.audit(y, p, named(masks), cluster=unit if rule == CLUSTERS else None, **options)
-        return found_by(audit, masks)
+        return found_by(cs.audit(y, p, named(masks), **options), masks)
 
 
 def groups_of(feature: np.ndarray) -> np.ndarray:
@@ -289,11 +291,11 @@ def cases(quick: bool) -> Iterator[Case]:
         if quick and quickly:
             yield Case(population, 3, Ask((CLUSTERS, ROWS), 39, wrong=False))
         if not quick:
-            yield Case(population, 1000, Ask((CLUSTERS,), 199, wrong=False))
-            yield Case(population, 200, Ask((ROWS, ONE), 199, wrong=True))
+            yield Case(population, 1000, Ask((CLUSTERS,), 99, wrong=False))
+            yield Case(population, 200, Ask((ROWS, ONE), 99, wrong=True))
     for population in [*wrong()][: 1 if quick else None]:
         rules = (CLUSTERS, ROWS, ONE, HOLM)
-        yield Case(population, 3 if quick else 200, Ask(rules, 39 if quick else 199, wrong=True))
+        yield Case(population, 3 if quick else 100, Ask(rules, 39 if quick else 199, wrong=True))
 
 
 def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) -> pd.DataFrame:

@@ -34,6 +34,7 @@ MADE = {
     "Choice": lambda: cs.choose(Y, {"m": P}, subject_to="ks.high <= 0.5", **FEW),
     "ClassWiseReliability": lambda: cs.reliability(LABEL, PROB, lens="class_wise", band=None),
     "ClassTests": lambda: of_each_class().classes,
+    "ClustersOfGroups": lambda: cs.audit(Y, P, {"first": P > 0.5}, cluster=np.arange(60) // 2, **FEW).clusters,
     "ClustersOfRows": lambda: cs.calibration_test(Y, P, cluster=np.arange(60) // 2, **FEW).rows,
     "Comparison": lambda: cs.compare(Y, {"a": P, "b": P**2}, **FEW),
     "ConfidenceInterval": lambda: cs.confidence_interval(Y, P, **FEW),

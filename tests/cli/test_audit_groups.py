@@ -62,6 +62,18 @@ def test_several_models(file, people, tmp_path):
     assert table.pvalue_adjusted.tolist() == [p for each in found.values() for p in each.to_frame().pvalue_adjusted]
 
 
+def test_clusters_are_those_of_a_column(file, people, tmp_path):
+    path, cluster = tmp_path / "who.csv", np.arange(600) // 5
+    people.assign(who=cluster).to_csv(path, index=False)
+    text = said("audit", path, *COLUMNS, "--by", "sex", "--cluster", "who", "--unseen", "rows", "--rng", 3, "-v")
+    given = cs.Clusters(cluster, unseen="rows")
+    expected = cs.audit(people.y, people.p, people[["sex"]], cluster=given, rng=3)
+    assert plain_text(expected.groups) in text
+    assert "120 clusters of 5 rows each" in text
+    fails_with(run("audit", path, *COLUMNS, "--by", "sex", "--cluster", "whom"), "no column 'whom'")
+    fails_with(run("audit", path, *COLUMNS, "--by", "sex", "--unseen", "rows"), "expected --cluster beside --unseen")
+
+
 def test_dates_are_cut_into_months(file):
     text = said("audit", file, *COLUMNS, "--by", "day", "--n-resamples", 99)
     assert "600 rows, 4 groups by day" in text  # February to April, and all rows

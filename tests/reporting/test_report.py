@@ -144,12 +144,20 @@ def test_what_takes_rows_as_independent_beside_clusters_is_said():
     y, p = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(150, rng=2)
     given = {"cluster": np.arange(150) // 3, "by": np.arange(150) % 3}
     said = [note.split(" take rows")[0] for note in quick_report(y, p, **given).notes]
-    assert said == ["The tests of single classes", "The tests and intervals of groups"]
+    assert said == ["The tests of single classes"]
     refused = (
         "without cluster= beside lens=, because a report takes them with a lens that shows one event, such as 'top"
     )
     with pytest.raises(ValueError, match=refused):
         quick_report(y, p, lens="class_wise", **given)
+
+
+def test_groups_are_audited_in_clusters():
+    y, p = binary("tied", 1)
+    cluster, by = np.arange(200) // 4, np.arange(200) % 3
+    found = quick_report(y, p, cluster=cluster, by=by).models["model"].groups
+    frame = pd.DataFrame({"group": by})
+    assert found.to_dict() == cs.audit(y, p, frame, cluster=cluster, n_resamples=found.n_resamples, rng=0).to_dict()
 
 
 @pytest.mark.parametrize("by", ["bins", 5, cs.measures.ECE()])

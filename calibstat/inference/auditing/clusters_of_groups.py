@@ -28,6 +28,9 @@ class ClustersOfGroups(Result):
     number: np.ndarray
     apart: np.ndarray
 
+    def __str__(self) -> str:
+        return f"{self.of_rows}, {np.count_nonzero(self.apart):,} of {self.apart.size:,} groups with one row of each"
+
     def in_words(self, g: int) -> str:
         """Return the clusters of a group beside its rows; nothing where each row has a cluster of its own."""
         return "" if self.apart[g] else f" in {self.number[g]:,} cluster{'s' * bool(self.number[g] != 1)}"

@@ -1,4 +1,4 @@
-"""An audit says why it takes neither clusters nor weights, and so does its page."""
+"""An audit says why it takes no weights, and so does its page."""
 
 from pathlib import Path
 
@@ -9,11 +9,8 @@ import calibstat as cs
 
 Y, P = cs.generators.calibrated().sample(60, rng=1)
 GROUPS = {"high": P > 0.5}
-WHY = {
-    "cluster": "it draws the label of each row independently",
-    "sample_weight": "its limits are for counts of rows, not for sums of weights",
-}
-UNITS = {"cluster": np.arange(60) % 40, "sample_weight": np.arange(60) % 3 + 0.5}
+WHY = {"sample_weight": "its limits are for counts of rows, not for sums of weights"}
+UNITS = {"sample_weight": np.arange(60) % 3 + 0.5}
 
 
 @pytest.mark.parametrize("name", UNITS)
