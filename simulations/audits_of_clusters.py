@@ -147,7 +147,7 @@ class Ask:
         p, unit, feature = columns["prediction"], columns["cluster"], columns["feature"]
         masks = groups_of(feature)
         bad = np.array([bool(mask[feature[:, 0] == 0].any()) & self.wrong for mask in masks])
-        names = [*masks_names(feature)]
+        level = np.array([name == "f0 = 0" for name in masks_names(feature)])
         answers: list[float] = []
         audits = {}
         for rule in self.rules:
@@ -156,7 +156,7 @@ class Ask:
                 found = found_by(audits[rule], masks)
             else:
                 found = self.found(rule, y, p, unit, masks, rng)
-            answers += [float(found[~bad].any()), float(found[names.index("f0 = 0")])]
+            answers += [float(found[~bad].any()), float(found[level].any())]
         if self.wrong:
             return answers
         audit = audits[CLUSTERS]
@@ -178,7 +178,7 @@ class Ask:
                 pvalue[g] = test.pvalue
             return np.asarray(holm(pvalue) <= LEVEL)
         if rule == ONE:
-            order = np.random.default_rng(rng).permutation(unit.size)
+            order = drawing(unit.size, rng)[1].permutation(unit.size)
             row = order[np.unique(unit[order], return_index=True)[1]]
             there = masks[:, row].any(axis=1)
             found = np.zeros(len(masks), bool)

@@ -164,8 +164,11 @@ class Audit(Result):
 
     def sentence(self, g: int) -> str:
         """Say of a group what was predicted and observed, its adjusted p-value, and what is shown of its error."""
-        clusters = "" if self.clusters is None else self.clusters.in_words(g)
-        return f"{self.names[g]} ({rows_in_words(self.rows[g])}{clusters}): {self.numbers(g)}; {self.claim(g)}"
+        return f"{self.names[g]} ({self._rows_of(g)}): {self.numbers(g)}; {self.claim(g)}"
+
+    def _rows_of(self, g: int) -> str:
+        """Count the rows of a group, and its clusters where these have several of them."""
+        return rows_in_words(self.rows[g]) + ("" if self.clusters is None else self.clusters.in_words(g))
 
     def numbers(self, g: int) -> str:
         """Say what was predicted and observed in a group, and its adjusted p-value."""
@@ -229,9 +232,9 @@ class Audit(Result):
             where = "the group" if len(self.names) == 1 else f"any of {groups}"
             shown = f"It is not shown that any predictions of {where} are {TOO[self.side]}"
             other = f"Predictions that are {TOO[OTHER[self.side]]} were not looked for"
-            return f"{shown} ({rows_in_words(self.n)}). {other}. Closest: {nearest}."
+            return f"{shown} ({self._rows_of(0)}). {other}. Closest: {nearest}."
         subject = "The group is not" if len(self.names) == 1 else f"None of {groups} is"
-        return f"{subject} shown to deviate from the predictions ({rows_in_words(self.n)}). Closest: {nearest}."
+        return f"{subject} shown to deviate from the predictions ({self._rows_of(0)}). Closest: {nearest}."
 
     @property
     def significant(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Groups of an audit with what is drawn for them, and how an audit of independent rows answers."""
+"""Groups of an audit with what is drawn for them, and the answers of an audit of independent rows."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class DrawnGroups:
 
 
 class IndependentRows:
-    """How an audit answers where all rows are independent."""
+    """The answers of an audit of independent rows."""
 
     clusters: ClustersOfGroups | None = None
 

@@ -1,8 +1,10 @@
-"""How an audit answers where rows come in clusters, whole clusters of which are independent.
+"""The answers of an audit of rows in clusters, whole clusters of which are independent.
 
 Where no cluster has two rows in a group the rows of the group are independent: its p-value is that of the exact law of
 its number of events. The other groups are tested together by random signs of whole clusters. Each kind of group takes
-its share of the level, by the number of groups. Statement and proof: docs/proofs.md, section 18.
+its share of the level, by the number of groups.
+
+Statement and argument: docs/proofs.md, section 18.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ from calibstat.result import read_only
 @dataclass(frozen=True, eq=False)
 class RowsInClusters(IndependentRows):
     """Rows of one audit in clusters.
+
+    Statement and argument: docs/proofs.md, section 18.
 
     Attributes
     ----------
@@ -169,6 +173,8 @@ class SignedGroups:
     What the clusters add to the residual of a group is divided by the root of the sum of their squares, or by that of
     the variance of independent labels, if this is larger.
 
+    Statement and argument: docs/proofs.md, section 18.
+
     Attributes
     ----------
     unit, y, p : ndarray, shape (n,)
@@ -208,7 +214,7 @@ class SignedGroups:
 
     @cached_property
     def observed(self) -> np.ndarray:
-        """What each part adds to the residual of its group."""
+        """The sum that each part adds to the residual of its group."""
         return np.bincount(self._parts[0], (self.y - self.p)[self.row], self._parts[1].size)
 
     @cached_property

@@ -173,28 +173,6 @@ def test_limits_are_exact_of_rows_apart_and_never_shorter_than_students_of_other
     assert "worst outcome" in whole.clusters.of_rows.assumption
 
 
-def test_a_group_of_few_clusters_says_that_it_cannot_be_significant():
-    y, p, unit = np.ones(400, int), np.full(400, 0.01), np.repeat(np.arange(40), 10)
-    found = cs.audit(y, p, {"four": unit < 4, "one": unit == 0}, cluster=unit, rng=1)
-    assert found.names[found.found[0]] == "all rows"
-    assert (found.pvalue_adjusted[1:] > 0.05).all()
-    assert found.sentence(1).endswith("too few clusters to be significant (4)")
-    assert "(40 rows in 4 clusters)" in found.sentence(1)
-    assert "(10 rows in 1 cluster)" in found.sentence(2)
-
-
-def test_words_say_what_is_exact():
-    y = np.array([1, 0, 0, 1, 0, 0, 1, 1, 0, 1, 0, 1])
-    text = str(classes_as_groups(y))
-    assert "is about 5 % at most" in text
-    assert "1 of 4 groups has several rows of a cluster: its p-values and intervals are approximate" in text
-    assert "The others are exact." in text
-    assert "rows of different clusters are independent (approximate: 4 clusters of 3 rows each)" in text
-    alone = cs.audit(Y, P, {"a": P > 0.5}, cluster=np.arange(36), rng=1)
-    assert "No group has two rows of a cluster: all p-values and limits are exact." in str(alone)
-    assert "(exact)" in alone.null_hypothesis
-
-
 # --- order, errors, impossible rows ----------------------------------------------------------------------------------
 
 
