@@ -62,6 +62,20 @@ class GroupCuts:
     quantiles: Annotated[int, typer.Option("--quantiles", help="Number of parts that numbers are cut into.")] = 4
 
 
+@dataclass(frozen=True)
+class InClusters:
+    """The column of the clusters of rows.
+
+    Attributes
+    ----------
+    cluster, unseen : str or None
+        As in `RowColumns`.
+    """
+
+    cluster: ClusterColumn = None
+    unseen: UnseenClusters = None
+
+
 @takes_groups
 def audit_groups(
     file: File,
@@ -70,12 +84,11 @@ def audit_groups(
     by: By,
     reading: Reading,
     cuts: GroupCuts,
+    clusters: InClusters,
     shape: Annotated[bool, typer.Option("--shape", help="Look for over-confidence within groups too.")] = False,
     side: SideOfTest = None,
     lens: LensText = None,
     level: Level = 0.95,
-    cluster: ClusterColumn = None,
-    unseen: UnseenClusters = None,
     n_resamples: Resamples = None,
     rng: Seed = 0,
     out: Picture = None,
@@ -97,7 +110,7 @@ def audit_groups(
         made: dict[str, int] = {"depth": cuts.depth, "min_rows": cuts.min_rows}
         draws = 999 if n_resamples is None else n_resamples
         audits: Mapping[str, Audit] | None = None
-        columns = RowColumns(cluster=cluster, unseen=unseen)
+        columns = RowColumns(cluster=clusters.cluster, unseen=clusters.unseen)
         if lens is None and not columns:
             audits, how = audits_in_batches(
                 file, label, prob, by, reading, cuts.quantiles, draws, rng, {**made, **options}

@@ -16,7 +16,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.words.side import Side, check_side
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.auditing.counted_groups import CountedGroups
-from calibstat.inference.auditing.drawn_groups import INDEPENDENT, DrawnGroups, IndependentRows
+from calibstat.inference.auditing.drawn_groups import OF_INDEPENDENT_ROWS, DrawnGroups, IndependentRows
 from calibstat.inference.auditing.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
 from calibstat.inference.auditing.rows_in_clusters import RowsInClusters
@@ -122,7 +122,7 @@ def audit(
     # so that draws do not depend on the given order of the rows
     order, unit = canonical_order([p, made.membership(np.unique(p, return_inverse=True)[1]), y], rows.cluster)
     y, p = y[order], p[order]
-    how: IndependentRows = INDEPENDENT
+    how: IndependentRows = OF_INDEPENDENT_ROWS
     if unit is not None:
         need_no_shape(shape)
         how = RowsInClusters(unit, y, p, len(made.names), lambda g: made.mask(g, order), rows.unseen, confidence_level)
@@ -169,7 +169,7 @@ def audit_of(
     confidence_level: float,
     draws: Draws,
     first_impossible: int | None = None,
-    how: IndependentRows = INDEPENDENT,
+    how: IndependentRows = OF_INDEPENDENT_ROWS,
 ) -> Audit:
     """Return the audit of counted rows, of which the labels are drawn from the source for their strata."""
     p, number, made = rows_of.prediction, rows_of.number, rows_of.groups

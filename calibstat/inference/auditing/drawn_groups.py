@@ -87,7 +87,10 @@ class DrawnGroups:
 class IndependentRows:
     """The answers of an audit of independent rows."""
 
-    clusters: ClustersOfGroups | None = None
+    @property
+    def clusters(self) -> ClustersOfGroups | None:
+        """The clusters of the groups; none of independent rows."""
+        return None
 
     def roots(self, groups: DrawnGroups) -> np.ndarray:
         """Return the roots of each group, shape (G, K)."""
@@ -132,4 +135,4 @@ class IndependentRows:
         return null if side is None else null.of_side(side)
 
 
-INDEPENDENT = IndependentRows()
+OF_INDEPENDENT_ROWS = IndependentRows()

@@ -63,7 +63,7 @@ class RowsInClusters(IndependentRows):
     confidence_level: float
 
     @cached_property
-    def clusters(self) -> ClustersOfGroups:  # type: ignore[override]  # which independent rows lack
+    def clusters(self) -> ClustersOfGroups:
         """The clusters of the groups."""
         size = np.array([(np.unique(self.unit[mask]).size, mask.sum()) for mask in map(self.mask, range(self.groups))])
         number, all_rows = size.T

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibstat.inference.auditing.drawn_groups import INDEPENDENT, DrawnGroups
+from calibstat.inference.auditing.drawn_groups import OF_INDEPENDENT_ROWS, DrawnGroups
 from calibstat.inference.auditing.group_statistic import GroupRoots, Strata
 from calibstat.resampling import Draws
 
@@ -27,12 +27,12 @@ def test_rows_events_and_means_are_those_of_groups():
     assert groups.rows.tolist() == [4, 2]
     assert groups.ones.tolist() == [3, 1]
     assert groups.predicted == pytest.approx([0.5, 0.3])
-    assert INDEPENDENT.clusters is None
-    assert INDEPENDENT.roots(groups).shape == (2, 1)
+    assert OF_INDEPENDENT_ROWS.clusters is None
+    assert OF_INDEPENDENT_ROWS.roots(groups).shape == (2, 1)
 
 
 def test_limits_and_roots_draw_nothing():
-    low, high = INDEPENDENT.limits(groups_of(np.ones(4), not_asked, "under"), 0.05)
+    low, high = OF_INDEPENDENT_ROWS.limits(groups_of(np.ones(4), not_asked, "under"), 0.05)
     assert high is None
     assert low.shape == (2,)
 
@@ -45,12 +45,12 @@ def test_p_values_are_from_draws_that_are_drawn_once():
         return np.array([[0.0, 9.0], [9.0, 0.0], [0.0, 0.0]])
 
     groups = groups_of(np.ones(4), drawn)
-    pvalue, adjusted = INDEPENDENT.p_values(groups)
+    pvalue, adjusted = OF_INDEPENDENT_ROWS.p_values(groups)
     assert pvalue.tolist() == [0.5, 0.5]
     assert adjusted.tolist() == [0.75, 0.75]
-    assert INDEPENDENT.p_values(groups, certain=False)[0].tolist() == [0.5, 0.5]
+    assert OF_INDEPENDENT_ROWS.p_values(groups, certain=False)[0].tolist() == [0.5, 0.5]
     assert times == [1]
 
 
 def test_one_side_has_nothing_beyond():
-    assert INDEPENDENT.beyond(groups_of(np.ones(4), not_asked, "over"), 0.95) is None
+    assert OF_INDEPENDENT_ROWS.beyond(groups_of(np.ones(4), not_asked, "over"), 0.95) is None
