@@ -20,6 +20,7 @@ from calibstat.inference.auditing.drawn_groups import OF_INDEPENDENT_ROWS, Drawn
 from calibstat.inference.auditing.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
 from calibstat.inference.auditing.rows_in_clusters import RowsInClusters
+from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import Reason, question
 from calibstat.inference.problems.certain_rows import CertainRows
 from calibstat.resampling import Draws, Labels, Stream, canonical_order, draw, packed
@@ -103,8 +104,10 @@ def audit(
     it; the probability that any group has one of at most a, although every one of its rows has the predicted
     probability, is at most a (Westfall and Young). The intervals need no draws, and hold for any outcome probabilities
     of G groups at once. ``result.beyond`` says which groups deviate otherwise than the other rows at the same
-    predictions. A group that is not found is not shown to be calibrated. The page "Groups" has what is not promised,
-    and the proofs. Cost: `n_resamples` passes over the rows, and over G bits for each of them; G n / 4 bytes.
+    predictions. With `cluster=` a group in which no cluster has two rows has an exact p-value and interval, and with
+    `side=` all p-values are; others are approximate (pages "Clusters" and "Many labels a row"), and `beyond` is None.
+    The page "Groups" has what is not promised, and the proofs. Cost: `n_resamples` passes over the rows, and over G
+    bits for each of them; G n / 4 bytes.
 
     References
     ----------
@@ -120,7 +123,7 @@ def audit(
     y, p = view.float_rows()
     made = as_groups(asked, y.size)
     # so that draws do not depend on the given order of the rows
-    order, unit = canonical_order([p, made.membership(np.unique(p, return_inverse=True)[1]), y], rows.cluster)
+    order, unit = canonical_order([p, made.membership(np.unique(p, return_inverse=True)[1]), y], design_of(rows).unit)
     y, p = y[order], p[order]
     how: IndependentRows = OF_INDEPENDENT_ROWS
     if unit is not None:
