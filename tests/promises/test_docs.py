@@ -120,7 +120,17 @@ def test_calls_of_the_two_tables_of_names_run(call):
     x = pd.DataFrame({"age": 20 + np.arange(200) % 60})
     model = LogisticRegression().fit(x, y)
     plt.switch_backend("Agg")
-    rows = {"np": np, "y": y, "p": p, "q": p**2, "label": label, "prob": prob, "x": x, "model": model}
+    rows = {
+        "np": np,
+        "y": y,
+        "p": p,
+        "q": p**2,
+        "label": label,
+        "prob": prob,
+        "x": x,
+        "model": model,
+        "row": np.arange(200) // 2,
+    }
     found = eval(call, {"cs": cs} | rows)
     plt.close("all")
     assert found is not None

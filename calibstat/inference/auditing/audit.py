@@ -65,8 +65,7 @@ def audit(
     Parameters
     ----------
     y_true, y_prob, **about
-        As for `estimate`. Rows count equally, and are independent unless they have a `cluster`: then rows of different
-        clusters are.
+        As for `estimate`. Rows count equally, and rows, or with `cluster=` rows of different clusters, are independent.
     groups : data frame, mapping from name to boolean array, boolean array of shape (n,) or (n, G), or Groups
         Features of the rows: groups are levels of columns, and intersections of two levels. Texts, booleans, categories
         and numbers with at most 4 different values have a level for each value; other numbers are cut at quartiles, and
@@ -104,10 +103,9 @@ def audit(
     it; the probability that any group has one of at most a, although every one of its rows has the predicted
     probability, is at most a (Westfall and Young). The intervals need no draws, and hold for any outcome probabilities
     of G groups at once. ``result.beyond`` says which groups deviate otherwise than the other rows at the same
-    predictions. With `cluster=` a group in which no cluster has two rows has an exact p-value and interval, and with
-    `side=` all p-values are; others are approximate (pages "Clusters" and "Many labels a row"), and `beyond` is None.
-    The page "Groups" has what is not promised, and the proofs. Cost: `n_resamples` passes over the rows, and over G
-    bits for each of them; G n / 4 bytes.
+    predictions. With `cluster=` p-values and intervals are exact for groups in which no cluster has two rows, with
+    `side=` all p-values; others are approximate, and `beyond` is None. The pages "Groups" and "Clusters" say more.
+    Cost: `n_resamples` passes over the rows, and over G bits for each of them; G n / 4 bytes.
 
     References
     ----------
