@@ -50,10 +50,16 @@ class ClustersOfGroups(Result):
         one = several == 1
         of = f"{several:,} of {groups:,} group{'s' * (groups > 1)} {'has' if one else 'have'} several rows of a cluster"
         if of_one_side:
-            return f" {of}: {'its limit is' if one else 'their limits are'} approximate, all p-values are exact."
+            limits = "its limit is" if one else "their limits are"
+            return f" {of}: {limits} approximate, all p-values are exact. {self._supposed}"
+        others = " The others are exact." if apart else ""
         return (
             f" {of}: {'its' if one else 'their'} p-values and intervals are approximate (the largest p-value of "
             f"{n_resamples} draws each of signs of clusters, of independent labels and of labels that clusters share)."
-            + " The others are exact."
-            * (apart > 0)
+            f"{others} {self._supposed}"
         )
+
+    @property
+    def _supposed(self) -> str:
+        """Say what limits suppose of absent clusters, and when to be careful with them."""
+        return " ".join([self.of_rows.assumption, *self.of_rows.cautions])

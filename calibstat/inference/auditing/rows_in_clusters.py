@@ -68,7 +68,8 @@ class RowsInClusters(IndependentRows):
         size = np.array([(np.unique(self.unit[mask]).size, mask.sum()) for mask in map(self.mask, range(self.groups))])
         number, all_rows = size.T
         rows = ClustersOfRows.of(self.p.size, self.unit)
-        supposing = rows.supposing(Unseen(self.unseen, self._showing(slice(None))), self.confidence_level)
+        of_each = 1 - (1 - self.confidence_level) / self.groups
+        supposing = rows.supposing(Unseen(self.unseen, self._showing(slice(None))), of_each)
         return ClustersOfGroups(supposing, read_only(number), read_only(number == all_rows))
 
     @cached_property

@@ -25,7 +25,9 @@ def test_words_say_what_is_exact():
     text = str(found)
     assert "is about 5 % at most" in text
     assert "1 of 4 groups has several rows of a cluster: its p-values and intervals are approximate" in text
-    assert "The others are exact." in text
+    assert "The others are exact. Assumes that no absent kind of cluster is more extreme" in text
+    assert "a kind expected fewer than 6 times among 4 may be missed" in text  # -log(0.05 / 4 / 2) = 5.1
+    assert "Caution: only 4 clusters." in text
     assert "rows of different clusters are independent (approximate: 4 clusters of 3 rows each)" in text
     assert found.clusters.number.tolist() == [4, 4, 4, 4]
     assert found.to_frame()["clusters"].tolist() == [4, 4, 4, 4]
