@@ -23,8 +23,8 @@ RESULTS = {  # by name: the calls that return it, and how to read it
     ),
     "ClustersOfGroups": (
         "audit",
-        "The field `clusters` of an audit, with `cluster=`. Where `apart` is true no cluster has two rows in the group, "
-        "and its p-value and interval are exact.",
+        "The field `clusters` of an audit, with `cluster=`. Where `apart` is true no cluster has two rows in the "
+        "group, and its p-value and interval are exact.",
     ),
     "ClustersOfRows": (
         "calibration_test, confidence_interval, compare",
@@ -74,6 +74,11 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "audit, audit_samples",
         "The field `impossible` of an audit, of rows that were predicted to be impossible and happened. `found` has "
         "the groups that are significant without rows predicted 0 or 1.",
+    ),
+    "Learned": (
+        "audit",
+        "The field `learned` of an audit with a learner. `pvalue` is of all rows and says whether any predictions are "
+        "wrong; the audit itself is of the rows that the learner did not see, and says where.",
     ),
     "Deviation": (
         "calibration_test",

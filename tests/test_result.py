@@ -74,6 +74,7 @@ MADE = {
     "Onset": lambda: monitored().status().onset,
     "PowerCurve": lambda: cs.power(P, "temperature=2", [20, 30], test="ks", n_datasets=5, n_sets=2, **FEW),
     "ImpossibleInGroups": lambda: cs.audit([1, 0], [0.0, 0.5], {"a": [True, False]}, **FEW).impossible,
+    "Learned": lambda: cs.audit(Y, P, cs.Groups({"p": P}, learner="tree", min_rows=1), **FEW).learned,
     "ImpossibleRows": lambda: cs.calibration_test([1, 0], [0.0, 0.5], **FEW).impossible,
     "LabelSize": lambda: cs.sample_size(P, width=0.5, of="ks", judge_share=0.5, judge_rows=900, n_sets=2, **FEW),
     "PrecisionSize": lambda: cs.sample_size(P, width=0.3),

@@ -131,6 +131,7 @@ ASKED = {
     "decompose": lambda r: cs.decompose(*r.binary),
     "decompose: classes": lambda r: cs.decompose(*r.classes),
     "grouping_loss": lambda r: cs.grouping_loss(GaussianNB(), r.features, *r.binary, cv=2, rng=1),
+    "audit: a learner": lambda r: cs.audit(*r.binary, cs.Groups(r.features, learner="tree", min_rows=2), **FEW),
     "detectable_effect": lambda r: cs.detectable_effect(*r.binary, **DE),
     "equivalence_test": lambda r: cs.equivalence_test(*r.binary),
     "estimate": lambda r: cs.estimate(*r.binary),

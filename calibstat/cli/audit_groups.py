@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,11 +55,26 @@ class GroupCuts:
     ----------
     depth, min_rows, quantiles : int
         How many levels may intersect, the fewest rows of a group, and the parts that numbers are cut into.
+    learner : str or None
+        What looks for groups, in place of levels.
+    split, leaves : float, int
+        The share of the rows that it sees, and the most groups that it makes.
     """
 
     depth: Annotated[int, typer.Option("--depth", help="How many levels of columns may intersect.")] = 2
     min_rows: Annotated[int, typer.Option("--min-rows", help="Leave out groups with fewer rows.")] = 30
     quantiles: Annotated[int, typer.Option("--quantiles", help="Number of parts that numbers are cut into.")] = 4
+    learner: Annotated[
+        str | None, typer.Option("--learner", metavar="tree", help="Let a tree look for groups on a part of the rows.")
+    ] = None
+    split: Annotated[float, typer.Option("--split", help="Share of the rows that a learner sees.")] = 0.5
+    leaves: Annotated[int, typer.Option("--leaves", help="The most groups that a learner makes.")] = 8
+
+    @property
+    def made(self) -> dict[str, Any]:
+        """The arguments of `Groups`."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"n_quantiles": named.pop("quantiles"), **named}
 
 
 @dataclass(frozen=True)
@@ -107,19 +122,20 @@ def audit_groups(
         from calibstat.output import wording as words
 
         options: dict[str, Any] = {"shape": shape, "side": side_of_audit(side, shape), "confidence_level": level}
-        made: dict[str, int] = {"depth": cuts.depth, "min_rows": cuts.min_rows}
+        asked = Groups(by, **cuts.made)
         draws = 999 if n_resamples is None else n_resamples
         audits: Mapping[str, Audit] | None = None
         columns = RowColumns(cluster=clusters.cluster, unseen=clusters.unseen)
-        if lens is None and not columns:
+        if lens is None and not columns and cuts.learner is None:
+            levels: dict[str, int] = {"depth": cuts.depth, "min_rows": cuts.min_rows}
             audits, how = audits_in_batches(
-                file, label, prob, by, reading, cuts.quantiles, draws, rng, {**made, **options}
+                file, label, prob, by, reading, cuts.quantiles, draws, rng, {**levels, **options}
             )
         if audits is None:
             models, how = read_models_with_columns(file, label, prob, reading, columns)
             audits = audit(
                 models,
-                groups=Groups(read_features(file, by), n_quantiles=cuts.quantiles, **made),
+                groups=replace(asked, given=read_features(file, by)),
                 lens=lens_of_models(models, lens),
                 n_resamples=draws,
                 rng=rng,

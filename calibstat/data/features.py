@@ -26,7 +26,7 @@ def levels(
     What is cut depends on the values of the column alone. Missing values are the last level. `count` says how many rows
     have each value, by default one.
     """
-    values, missing = _values(name, column)
+    values, missing = values_of(name, column)
     kept, code = values[~missing], np.empty(values.size, np.int64)
     names: list[str] = []
     if kept.size and kept.dtype.kind == "M":
@@ -40,7 +40,7 @@ def levels(
     return names + [f"{name} missing"] * bool(missing.any()), code
 
 
-def _values(name: str, column: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def values_of(name: str, column: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Return the values of a column as numbers, dates or what they are, and which are missing."""
     values = np.asarray(column)
     if values.ndim != 1:
@@ -75,16 +75,16 @@ def _numbers(name: str, values: np.ndarray, number: np.ndarray, n_quantiles: int
     """Every value is a level if there are few, else they are cut at quantiles, of which some may be equal."""
     distinct, code = np.unique(values, return_inverse=True)
     if distinct.size <= n_quantiles:
-        return [f"{name} = {_shortest(value, value)}" for value in distinct], code
+        return [f"{name} = {shortest(value, value)}" for value in distinct], code
     share = np.cumsum(np.bincount(code, number)) / number.sum()
     last = np.searchsorted(share, np.arange(1, n_quantiles) / n_quantiles - 1e-12)  # of the values up to each cut
     last = np.unique(np.minimum(last, distinct.size - 2))  # where most values are the largest, a cut below that
-    cuts = [_shortest(distinct[k], np.nextafter(float(distinct[k + 1]), -np.inf)) for k in last]
+    cuts = [shortest(distinct[k], np.nextafter(float(distinct[k + 1]), -np.inf)) for k in last]
     between = [f"{a} < {name} <= {b}" for a, b in pairwise(cuts)]
     return [f"{name} <= {cuts[0]}", *between, f"{name} > {cuts[-1]}"], np.searchsorted(last, code)
 
 
-def _shortest(low: np.integer | np.floating, high: float) -> str:
+def shortest(low: np.integer | np.floating, high: float) -> str:
     """Write a number from `low` to `high` with few digits: a cut there does the same, and its name is exact."""
     number = Decimal(repr(low.item()))
     for digits in range(1, 18) if number.is_finite() else ():

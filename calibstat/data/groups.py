@@ -11,13 +11,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checks import check_whole, described, need_text, refuse_lazy, short
+from calibstat.data.checks import check_whole, described, is_number, need_text, refuse_lazy, short
 from calibstat.data.features import levels
 from calibstat.data.numbered_labels import refuse_masked
 
 ALL = "all rows"
 MOST_GROUPS = 10_000  # each takes milliseconds to test, and all share the probability of a false finding
 MOST_TRIED = 10_000_000  # intersections, most of them with few rows, of which each takes microseconds to count
+FIXED = {"depth": 2, "n_quantiles": 4}  # what makes groups of features, which a learner does not need
+LEARNED = {"split": 0.5, "leaves": 8}  # what a learner needs alone
 FRAME = "put features into a data frame, whose columns make groups: pandas.DataFrame({'group': ...})"
 
 
@@ -80,9 +82,17 @@ class Groups:
     depth : int
         How many levels may intersect, at least 1.
     min_rows : int
-        Levels and intersections with fewer rows are left out.
+        Levels and intersections with fewer rows are left out; a leaf has as many of the rows that the tree sees.
     n_quantiles : int
         Number of parts into which quantiles cut a column of numbers, at least 2; fewer if quantiles coincide.
+    learner : "tree", or a regressor of scikit-learn, optional
+        What looks for groups with wrong predictions, in place of levels: in the features, which may then be an array of
+        numbers too, and the prediction. A tree makes rules of its leaves. Of another regressor, whose `fit` has to take
+        `sample_weight`, the groups are parts of equal size by what it predicts, a shift of log-odds.
+    split : float, or boolean array of shape (n,)
+        The share of the rows that a learner sees, drawn at random, or which rows. The groups are tested on the others.
+    leaves : int
+        The most groups that a learner makes, at least 2.
 
     Raises
     ------
@@ -94,6 +104,8 @@ class Groups:
     >>> import calibstat as cs, pandas as pd
     >>> cs.Groups(pd.DataFrame({"age": [31, 64, 52], "sex": ["woman", "man", "woman"]}), depth=1)
     Groups(DataFrame of shape (3, 2), depth=1, min_rows=30, n_quantiles=4)
+    >>> cs.Groups(pd.DataFrame({"age": [31, 64, 52]}), learner="tree")
+    Groups(DataFrame of shape (3, 1), learner='tree', split=0.5, leaves=8, min_rows=30)
     """
 
     given: object
@@ -101,19 +113,36 @@ class Groups:
     depth: int = 2
     min_rows: int = 30
     n_quantiles: int = 4
+    learner: Any = None
+    split: float | ArrayLike = 0.5
+    leaves: int = 8
 
     def __post_init__(self) -> None:
         if self.given is None or isinstance(self.given, Groups):
             found = "none" if self.given is None else str(self.given)
             raise ValueError(f"expected groups, features of the rows or groups of them, found {found}")
-        for name, least in (("depth", 1), ("min_rows", 1), ("n_quantiles", 2)):
+        for name, least in (("depth", 1), ("min_rows", 1), ("n_quantiles", 2), ("leaves", 2)):
             check_whole(name, getattr(self, name), least)
+        if isinstance(self.learner, str) and self.learner != "tree":
+            raise ValueError(f"expected learner 'tree' or a regressor, found {short(self.learner)}")
+        for name, default in {**FIXED, **LEARNED}.items():
+            found, is_learnt = getattr(self, name), self.learner is not None
+            if (name in FIXED) == is_learnt and not (np.ndim(found) == 0 and found == default):
+                why = "beside a learner, which finds its own groups" if is_learnt else "without a learner"
+                raise ValueError(f"expected no {name} {why}; found {name}={short(found)}")
+        if np.ndim(self.split) == 0 and not (is_number(self.split) and 0 < self.split < 1):
+            raise ValueError(
+                "expected split, the share of the rows that the learner sees, between 0 and 1, or a boolean mask of "
+                f"them; found {short(self.split)}"
+            )
 
     def __repr__(self) -> str:
-        return (
-            f"Groups({described(self.given)}, depth={self.depth}, min_rows={self.min_rows}, "
-            f"n_quantiles={self.n_quantiles})"
+        made = (
+            ("depth", "min_rows", "n_quantiles") if self.learner is None else ("learner", "split", "leaves", "min_rows")
         )
+        said = {name: getattr(self, name) for name in made}
+        said |= {"split": described(self.split)} if "split" in said and np.ndim(self.split) else {}
+        return f"Groups({described(self.given)}, {', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
 
 def given_groups(groups: object) -> Groups:

@@ -5,7 +5,7 @@ from calibstat.data.row_order import canonical_order
 from calibstat.resampling.binary_pairs import pairs_of_sample, residuals_of_pairs
 from calibstat.resampling.draw import draw
 from calibstat.resampling.fold_signs import centring, repeat_key, sums_of_fold_signs
-from calibstat.resampling.folds import fit_seeds, folds, repeated_folds
+from calibstat.resampling.folds import fit_seeds, folds, random_order, repeated_folds
 from calibstat.resampling.future_draws import planned_key, planned_rows
 from calibstat.resampling.group_sums import packed
 from calibstat.resampling.one_pass import OnePass
@@ -49,6 +49,13 @@ __all__ = [
 __all__ += ["Scheme", "Stream", "Swap", "UnitCounts", "canonical_order", "centring", "check_resamples", "draw"]
 __all__ += ["fit_seeds", "folds", "in_cells", "in_order", "key_of", "packed", "pairs_in_one_pass"]
 __all__ += ["pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows", "products_of_counts"]
-__all__ += ["random_signs", "repeat_key", "repeated_folds", "residuals_of_pairs", "sums_of_class_labels"]
+__all__ += [
+    "random_order",
+    "random_signs",
+    "repeat_key",
+    "repeated_folds",
+    "residuals_of_pairs",
+    "sums_of_class_labels",
+]
 __all__ += ["sums_of_counts", "sums_of_fold_signs", "sums_of_row_labels", "sums_of_signs", "sums_of_subsets"]
 __all__ += ["take"]

@@ -17,7 +17,7 @@ def folds(key: np.uint64, n: int, n_folds: int, repeat: int = 0) -> np.ndarray:
     It depends on the key, n and the repeat alone.
     """
     fold = np.empty(n, np.int64)
-    fold[_order(key, n, repeat)] = np.arange(n) % n_folds
+    fold[random_order(key, n, repeat)] = np.arange(n) % n_folds
     return fold
 
 
@@ -38,13 +38,13 @@ def repeated_folds(
     rank = np.argsort(np.argsort(first))
     dealt = []
     for repeat in range(repeats):
-        fold, order = folds(key, first.size, n_folds, repeat), _order(key, first.size, repeat)
+        fold, order = folds(key, first.size, n_folds, repeat), random_order(key, first.size, repeat)
         _spread(fold, order, rank[unit], label)
         dealt.append(fold[rank][unit])
     return np.column_stack(dealt)
 
 
-def _order(key: np.uint64, n: int, repeat: int) -> np.ndarray:
+def random_order(key: np.uint64, n: int, repeat: int = 0) -> np.ndarray:
     """Return the n positions in the random order in which they are dealt."""
     return np.argsort(_words(np.uint64(first_state(key, int(Stream.FOLDS), repeat)), n), kind="stable")
 

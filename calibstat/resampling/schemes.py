@@ -38,6 +38,7 @@ class Stream:
     DESIGN = 16  # which rows are labelled
     GUESSES = 17  # signs of what a judge adds to a rectified residual
     UNCERTAIN = 18  # the key of what is drawn for rows that are predicted neither 0 nor 1, beside all rows
+    LEARNED = 19  # the key of what is drawn for groups that a learner finds
 
 
 @dataclass(frozen=True)

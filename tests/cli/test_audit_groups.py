@@ -74,6 +74,15 @@ def test_clusters_are_those_of_a_column(file, people, tmp_path):
     fails_with(run("audit", path, *COLUMNS, "--by", "sex", "--unseen", "rows"), "expected --cluster beside --unseen")
 
 
+def test_a_learner_looks_for_groups(file, people):
+    text = said("audit", file, *COLUMNS, "--by", "age", "--by", "sex", "--learner", "tree", "--split", 0.4,
+                "--leaves", 3, "--min-rows", 20, "--rng", 3, "--verbose")  # fmt: skip
+    groups = cs.Groups(people[["age", "sex"]], learner="tree", split=0.4, leaves=3, min_rows=20)
+    found = cs.audit(people.y, people.p, groups, rng=3)
+    assert found.learned.n_seen == 240
+    assert all(plain_text(part) in text for part in (found.groups, found.promise))
+
+
 def test_dates_are_cut_into_months(file):
     text = said("audit", file, *COLUMNS, "--by", "day", "--n-resamples", 99)
     assert "600 rows, 4 groups by day" in text  # February to April, and all rows
@@ -94,6 +103,10 @@ def test_classes(zoo, predictions):
         (["--by", "sex", "--by", "sex"], ("expected different columns for --by",)),
         (["--by", "sex", "--lens", "top_label"], ("--lens top_label",)),
         (["--by", "sex", "--depth", "0"], ("expected --depth to be a whole number of at least 1",)),
+        (["--by", "sex", "--leaves", "4"], ("expected no leaves without a learner; found --leaves 4",)),
+        (["--by", "sex", "--learner", "forest"], ("expected --learner 'tree' or a regressor, found 'forest'",)),
+        (["--by", "sex", "--learner", "tree", "--depth", "1"], ("expected no depth beside a learner",)),
+        (["--by", "sex", "--learner", "tree", "--split", "2"], ("between 0 and 1", "found 2.0")),
     ],
 )
 def test_errors_are_one_line(file, options, parts):

@@ -90,7 +90,8 @@ def option(function, name, n, several):
         given = st.fixed_dictionaries({"mask": masks}) | masks | st.fixed_dictionaries({"c": texts, "d": texts})
         few = {"depth": [1, 2, 3], "min_rows": [1, 2, 5], "n_quantiles": [1, 2, 4]}
         said = {each: st.sampled_from(values) for each, values in few.items()}
-        return given | st.builds(cs.Groups, given, **said)
+        found = {"learner": st.just("tree"), "min_rows": said["min_rows"], "leaves": st.integers(2, 4)}
+        return given | st.builds(cs.Groups, given, **said) | st.builds(cs.Groups, given, **found)
     if name == "cluster":
         given = vector_of(n, st.integers(0, 3)) | vector_of(n, st.sampled_from(["a", "b"])) | st.just(np.arange(n))
         return given | st.builds(cs.Clusters, given, unseen=st.sampled_from(["clusters", "rows"]))

@@ -57,7 +57,7 @@ VALUES = [
 ]
 WITHOUT_VALUE = {"--logits", "--verbose", "--shape"}
 COMMANDS = {  # options beside the columns, some of which get a hostile value
-    "audit": ["--by", "--depth", "--min-rows", "--quantiles", "--shape", "--level", "--lens"],
+    "audit": ["--by", "--depth", "--min-rows", "--quantiles", "--learner", "--split", "--shape", "--level", "--lens"],
     "compare": ["--measure", "--lens", "--method", "--reference", "--adjust", "--cluster", "--weight", "--level"],
     "decompose": ["--score", "--lens", "--weight", "--clip"],
     "equivalence": ["--margin", "--measure", "--n-bins", "--level", "--lens"],

@@ -52,6 +52,7 @@ def test_stages_keep_their_numbers():
         "DESIGN": 16,
         "GUESSES": 17,
         "UNCERTAIN": 18,
+        "LEARNED": 19,
     }
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
 
 from calibstat.data.checked_rows import AboutRows, Data
 from calibstat.data.checks import check_level, check_switch, short
-from calibstat.data.groups import GivenGroups, as_groups, given_groups
+from calibstat.data.groups import GivenGroups, Groups, as_groups, given_groups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
@@ -19,6 +20,7 @@ from calibstat.inference.auditing.counted_groups import CountedGroups
 from calibstat.inference.auditing.drawn_groups import OF_INDEPENDENT_ROWS, DrawnGroups, IndependentRows
 from calibstat.inference.auditing.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
+from calibstat.inference.auditing.learned_groups import look_for_groups
 from calibstat.inference.auditing.rows_in_clusters import RowsInClusters
 from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import Reason, question
@@ -67,10 +69,10 @@ def audit(
     y_true, y_prob, **about
         As for `estimate`. Rows count equally, and rows, or with `cluster=` rows of different clusters, are independent.
     groups : data frame, mapping from name to boolean array, boolean array of shape (n,) or (n, G), or Groups
-        Features of the rows: groups are levels of columns, and intersections of two levels. Texts, booleans, categories
-        and numbers with at most 4 different values have a level for each value; other numbers are cut at quartiles, and
-        dates into the finest of days, months, quarters and years that makes at most 36. Missing values are a level.
-        `Groups` says other numbers. Or masks, which may overlap. All rows are always the first group.
+        Features: groups are levels of columns, and intersections of two. Texts, booleans, categories and numbers with
+        at most 4 values have a level for each value; other numbers are cut at quartiles, and dates into the finest of
+        days, months, quarters and years that makes at most 36. Missing values are a level. `Groups` says other numbers,
+        or names a learner. Or masks, which may overlap. All rows are always the first group.
     shape : bool
         Whether to test also if predictions are too far apart or too close together within a group.
     side : {"over", "under"}, optional
@@ -92,20 +94,21 @@ def audit(
 
     Raises
     ------
-    ValueError
-        If the data are not as described (the first offending row, column or group is named), there are more than 10,000
-        groups, or an argument is out of range.
+    ValueError, ImportError
+        If data or arguments are not as described (the first offending row, column or group is named), or there are more
+        than 10,000 groups; if a learner is named and scikit-learn is not installed.
 
     Notes
     -----
     Null hypothesis: given the predictions and the groups of all rows, every outcome is 1 independently with its
     predicted probability. So groups have to be made without the outcomes. The smallest adjusted p-value is exact for
     it; the probability that any group has one of at most a, although every one of its rows has the predicted
-    probability, is at most a (Westfall and Young). The intervals need no draws, and hold for any outcome probabilities
-    of G groups at once. ``result.beyond`` says which groups deviate otherwise than the other rows at the same
-    predictions. With `cluster=` p-values and intervals are exact for groups in which no cluster has two rows, with
-    `side=` all p-values; others are approximate, and `beyond` is None. The pages "Groups" and "Clusters" say more.
-    Cost: `n_resamples` passes over the rows, and over G bits for each of them; G n / 4 bytes.
+    probability, is at most a (Westfall and Young). The intervals hold for any outcome probabilities of G groups at
+    once. ``result.beyond`` says which groups deviate otherwise than the other rows at the same predictions. With
+    `cluster=` p-values and intervals are exact for groups in which no cluster has two rows, with `side=` all p-values;
+    others are approximate, and `beyond` is None. With a learner, groups are of the rows that it did not see, and
+    ``result.learned`` has an exact p-value of all rows. The pages "Groups" and "Clusters" say more. Cost:
+    `n_resamples` passes over the rows, and over G bits for each of them; G n / 4 bytes; of a learner 200 fits.
 
     References
     ----------
@@ -117,9 +120,27 @@ def audit(
     side = side_of_audit(side, shape)
     draws = Draws.of(rng, n_resamples, n_jobs)
     check_row_names(rows.rows.y_true, asked.given, ("y_true", "groups"))
+
+    def of(part: Data, named: Groups) -> Audit:
+        return _audit_of_rows(part, named, shape=shape, side=side, confidence_level=confidence_level, draws=draws)
+
+    if asked.learner is None:
+        return of(rows, asked)
+    kept, found, learned = look_for_groups(rows, asked, draws, side, round(1 - confidence_level, 15))
+    answer = of(rows.part(kept), found)
+    impossible = answer.impossible
+    if impossible is not None and impossible.first is not None:
+        impossible = replace(impossible, first=int(np.flatnonzero(kept)[impossible.first]))
+    return replace(answer, learned=learned, impossible=impossible)
+
+
+def _audit_of_rows(
+    rows: Data, groups: Groups, *, shape: bool, side: Side | None, confidence_level: float, draws: Draws
+) -> Audit:
+    """Return the audit of groups that are fixed."""
     view = rows.view().one_event("audit")
     y, p = view.float_rows()
-    made = as_groups(asked, y.size)
+    made = as_groups(groups, y.size)
     # so that draws do not depend on the given order of the rows
     order, unit = canonical_order([p, made.membership(np.unique(p, return_inverse=True)[1]), y], design_of(rows).unit)
     y, p = y[order], p[order]

@@ -14,6 +14,7 @@ from calibstat.in_order import smallest_first, without_rounding
 from calibstat.inference.auditing.beyond_results import MOST_PRINTED, Beyond
 from calibstat.inference.auditing.clusters_of_groups import ClustersOfGroups
 from calibstat.inference.auditing.impossible_in_groups import ImpossibleInGroups
+from calibstat.inference.auditing.learned_results import Learned
 from calibstat.inference.auditing.shares_in_words import between, least, percent, points, ratio, rows_in_words
 from calibstat.inference.deviation import SLOPE, SLOPE_WORDS
 from calibstat.output.wording import level_text
@@ -74,6 +75,8 @@ class Audit(Result):
         "over" if only predictions too high were looked for, "under" if too low; None if both were.
     clusters : ClustersOfGroups or None
         The clusters of the rows and of each group; None if rows are independent.
+    learned : Learned or None
+        The learner that found the groups on other rows, and what all rows say; None of groups that were given.
     """
 
     names: tuple[str, ...]
@@ -97,6 +100,7 @@ class Audit(Result):
     impossible: ImpossibleInGroups | None = None
     side: Side | None = None
     clusters: ClustersOfGroups | None = None
+    learned: Learned | None = None
 
     @property
     def ratio(self) -> np.ndarray:
@@ -247,15 +251,21 @@ class Audit(Result):
 
         How many rows were impossible a report says once, of its test.
         """
+        lines = [*self.on_learner, self.answer, *self.significant]
         if self.impossible is None:
-            return [self.answer, *self.significant]
+            return lines
         others = self.impossible.others
-        return [self.answer, *self.significant, f"{others[0].upper()}{others[1:]}."]
+        return [*lines, f"{others[0].upper()}{others[1:]}."]
 
     @property
     def on_impossible(self) -> list[str]:
         """The sentence on rows that were predicted to be impossible and happened, if there are any."""
         return [] if self.impossible is None else [str(self.impossible)]
+
+    @property
+    def on_learner(self) -> list[str]:
+        """The answer of all rows, and the rows on which groups were looked for, if a learner found them."""
+        return [] if self.learned is None else [self.learned.answer, self.learned.split]
 
     @property
     def groups(self) -> str:
@@ -265,7 +275,7 @@ class Audit(Result):
     def groups_and(self, where: str) -> str:
         """Return the same; if there are too many groups to print, `where` says which way to see the others."""
         found = self.found
-        lines = [self.answer, *(f"  {sentence}" for sentence in self.significant)]
+        lines = [*self.on_learner, self.answer, *(f"  {sentence}" for sentence in self.significant)]
         if found.size > MOST_PRINTED:
             lines.append(f"  and {found.size - MOST_PRINTED:,} more: {where}.")
         lines += self.on_impossible
@@ -295,10 +305,11 @@ class Audit(Result):
         exact = self.clusters is None or self.side is not None or self.clusters.apart.all()
         at_most = f"at most {level_text(self.level)}" if exact else f"about {level_text(self.level)} at most"
         clusters = "" if self.clusters is None else self.clusters.how(self.side is not None, self.n_resamples)
+        whether = "" if self.learned is None else self.learned.promise
         return (
             f"The chance to find any group whose predictions {right} is {at_most}; all "
             f"{ends} hold at once with {level_text(self.confidence_level)} confidence (tested together by {by}"
-            f"{self.lens.with_comma}{how}).{clusters}{self._wider}{beyond}"
+            f"{self.lens.with_comma}{how}).{clusters}{self._wider}{beyond}{whether}"
         )
 
     @property

@@ -151,14 +151,19 @@ def seeded(model: Estimator, key: np.uint64, number: int, replace: bool) -> Esti
     return model.set_params(**dict(zip(names, seeds, strict=True))) if names else model
 
 
-def check_estimator(estimator: object, what: str, answers: Sequence[str] = ("predict_proba",)) -> None:
-    """Raise unless scikit-learn is installed, and an estimator can be cloned, fitted and asked by one of `answers`."""
+def check_sklearn(what: str) -> None:
+    """Raise unless scikit-learn is installed."""
     try:
         import sklearn  # noqa: F401
     except ImportError:
         raise ImportError(
             f"expected scikit-learn for {what}, found none; pip install calibstat[sklearn] brings it"
         ) from None
+
+
+def check_estimator(estimator: object, what: str, answers: Sequence[str] = ("predict_proba",)) -> None:
+    """Raise unless scikit-learn is installed, and an estimator can be cloned, fitted and asked by one of `answers`."""
+    check_sklearn(what)
     if isinstance(estimator, type):
         name = estimator.__name__
         raise ValueError(f"expected an estimator, found the class {name}; make one, {name}()")

@@ -186,7 +186,7 @@ def grouping_loss(
         check_whole("cv", cv, 2)
     key = key_of(rng)
     fold = folds_asked(cv, 1 if isinstance(cv, int | np.integer) else None, key, X, event, None, None)[:, :1]
-    features = _beside(X, prediction)
+    features = beside(X, prediction)
     fitted = fit_folds(estimator, features, event, 1, fold, key, n_jobs, refits=0)
     known = phi.inside(np.clip(fitted.predictions[:, 0], 0.0, 1.0), clip)
     outcome = event.astype(np.float64)
@@ -251,8 +251,8 @@ def _bounded_below(gain: np.ndarray, known: np.ndarray, phi: Bregman) -> MeanInt
     )
 
 
-def _beside(X: object, p: np.ndarray) -> object:
-    """Return the features with two more columns: the prediction and its log-odds."""
+def beside(X: object, p: np.ndarray) -> object:
+    """Return features with two more columns: the prediction and its log-odds."""
     from scipy.special import logit
 
     columns = {"prediction": p, "log-odds of prediction": np.clip(logit(p), -OUTERMOST, OUTERMOST)}
