@@ -44,6 +44,7 @@ QUESTIONS = {  # words of a question, and the pages of which one has to be found
     "papers disagree": ("five-papers",),
     "install": ("index",),
     "cite": ("index",),
+    "find groups automatically": ("groups", "studies/learned_groups"),
     "grouping loss": ("sharpness", "studies/grouping"),
 }
 
