@@ -26,6 +26,7 @@ from calibstat.data.logits import from_logits as from_logits
 from calibstat.data.predictions import Predictions as Predictions
 from calibstat.data.sample import Sample as Sample
 from calibstat.generators import GENERATORS as GENERATORS
+from calibstat.inference.answering.risk_coverage import risk_coverage as risk_coverage
 from calibstat.inference.auditing.audit import audit as audit
 from calibstat.inference.auditing.audit_samples import audit_samples as audit_samples
 from calibstat.inference.bands.reliability import reliability as reliability

@@ -26,11 +26,12 @@ def smallest_first(*keys: ArrayLike) -> np.ndarray:
 
     Not-a-numbers come last. For the largest first give the negative of a key.
     """
-    return np.lexsort([_ranks(np.asarray(key)) for key in reversed(keys)])
+    return np.lexsort([ranks(key) for key in reversed(keys)])
 
 
-def _ranks(value: np.ndarray) -> np.ndarray:
+def ranks(values: ArrayLike) -> np.ndarray:
     """Number values from the smallest on; equal ones have the same number."""
+    value = np.asarray(values)
     order = np.argsort(value, kind="stable")
     ascending = value[order]
     rank = np.empty(value.size, np.int64)

@@ -16,6 +16,7 @@ from calibstat.cli.audit_groups import audit_groups
 from calibstat.cli.descriptions import (
     decompose_scores,
     show_net_benefit,
+    show_risk_coverage,
     show_sharpness,
     summarize_models,
     validate_models,
@@ -391,6 +392,7 @@ COMMANDS = {
     "sharpness": show_sharpness,
     "validate": validate_models,
     "net-benefit": show_net_benefit,
+    "risk-coverage": show_risk_coverage,
     "audit": audit_groups,
     "monitor": monitor_stream,
     "recalibrate": recalibrate_predictions,

@@ -1,4 +1,4 @@
-"""The commands `summarize`, `decompose`, `sharpness`, `validate` and `net-benefit`: models described, not tested."""
+"""Commands that describe models: `summarize`, `decompose`, `sharpness`, `validate`, `net-benefit`, `risk-coverage`."""
 
 from __future__ import annotations
 
@@ -227,6 +227,45 @@ def show_net_benefit(
         parts += [*filter(None, notes), *_drawn(curves, out, file)]
         step = "Choose the threshold by what acting costs and saves, and not by where these numbers are largest."
         return Answer(parts, about, caution, results=curves, next_step=step)
+
+
+@takes_groups
+def show_risk_coverage(
+    file: File,
+    label: Label,
+    prob: Models,
+    reading: Reading,
+    max_error: Annotated[
+        float | None,
+        typer.Option("--max-error", help="Find a confidence from which on at most this share of answers is wrong."),
+    ] = None,
+    decide_at: Annotated[
+        float | None,
+        typer.Option("--decide-at", help="Outcome 1 is predicted from this probability on; 0: always. Default: 0.5."),
+    ] = None,
+    lens: LensText = None,
+    level: Level = 0.95,
+    out: Picture = None,
+) -> Answer:
+    """Compute how often models are wrong that answer only where they are confident (abstention)."""
+    with one_line_errors():
+        from calibstat import risk_coverage
+        from calibstat.cli.lens_syntax import lens_of_models
+        from calibstat.output.wording import ROWS
+
+        models, how = read_models_with_columns(file, label, prob, reading)
+        curves = risk_coverage(
+            models,
+            max_error=max_error,
+            decide_at=decide_at,
+            confidence_level=level,
+            lens=lens_of_models(models, lens),
+        )
+        parts = [*_lines(curves), *_drawn(curves, out, file)]
+        step = "Ask for a confidence from which on few answers are wrong: --max-error 0.05, fixed before you look."
+        if max_error is not None:
+            step = "Keep --max-error as it is: one that is chosen by these numbers has no 95 %."
+        return Answer(parts, about_models(models, how), ROWS, results=curves, next_step=step)
 
 
 def _smallest(summary: Summary, measure: str) -> str:

@@ -10,6 +10,7 @@ from calibstat.classical.by_cluster_result import ByCluster
 from calibstat.classical.calibration_belt import CalibrationBelt
 from calibstat.classical.validation_result import Validation
 from calibstat.data.checks import as_numbers, described
+from calibstat.inference.answering.risk_coverage import RiskCoverage
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.calibration_test_results import CalibrationTestResult
@@ -45,6 +46,7 @@ from calibstat.plots.net_benefit_plot import plot_net_benefit, plot_net_benefit_
 from calibstat.plots.null_distribution_plot import plot_null_distribution
 from calibstat.plots.power_plot import plot_power_curve, plot_sample_size, plot_widths
 from calibstat.plots.reliability_plot import plot_reliability_diagram
+from calibstat.plots.risk_coverage_plot import plot_risk_coverage, plot_risk_coverage_of_models
 from calibstat.plots.settings import load_backend, settings
 from calibstat.plots.sharpness_plot import plot_sharpness, plot_sharpness_of_models
 from calibstat.plots.simplex_plot import plot_simplex_diagram
@@ -76,6 +78,7 @@ PLOTS: dict[type, Callable[..., Axes]] = {
     Validation: plot_validation,
     ByCluster: plot_by_cluster,
     DecisionLossCurve: plot_decision_loss,
+    RiskCoverage: plot_risk_coverage,
     Audit: plot_audit,
     MonitorStatus: plot_monitor,
     ModelsStatus: plot_monitors,
@@ -90,6 +93,7 @@ SEVERAL: dict[type, Callable[..., Axes]] = {
     CalibrationSharpness: plot_sharpness_of_models,
     NetBenefitCurve: plot_net_benefit_of_models,
     DecisionLossCurve: plot_decision_loss_of_models,
+    RiskCoverage: plot_risk_coverage_of_models,
     Audit: plot_audits_of_models,
 }
 DEVIATIONS = (
@@ -110,11 +114,12 @@ def plot(
     ----------
     result : Result
         What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt`,
-        `sharpness`, `validate`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; the table
-        `by_cluster` of a validation; a `Monitor`, a `BrierMonitor` or the status of one; or the table of a study of one
-        question, which `study.run` returned, also if it was read back from a file. Or a mapping from name to any of
-        these but tables, of one kind or several: drawn beside each other. Intervals, also a sequence of them, and
-        audits are drawn below each other in one picture, and `net_benefit` and `decision_loss` in the same axes.
+        `sharpness`, `validate`, `risk_coverage`, `audit`, `sample_size` or, for several numbers of rows, `power`
+        returned; the table `by_cluster` of a validation; a `Monitor`, a `BrierMonitor` or the status of one; or the
+        table of a study of one question, which `study.run` returned, also if it was read back from a file. Or a mapping
+        from name to any of these but tables, of one kind or several: drawn beside each other. Intervals, also a
+        sequence of them, and audits are drawn below each other in one picture, and `net_benefit`, `decision_loss` and
+        `risk_coverage` in the same axes.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure. Four classes need axes with ``projection="3d"``. Several reliability
         diagrams of binary outcomes share given axes, without their bands; most other mappings take none.

@@ -1,0 +1,1 @@
+"""Abstention: how often a model is wrong that answers only where it is confident."""

@@ -1,0 +1,27 @@
+"""Interval of the area under a curve of risk and coverage."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibstat.bounds.mean_interval import MeanInterval, of_counted_losses
+from calibstat.inference.answering.answered_rows import AnsweredRows
+
+
+def area_interval(seen: AnsweredRows) -> MeanInterval:
+    """Return the area with its interval: of a mean over rows of what each of them adds, to first order.
+
+    A row that is wrong adds to the error at each confidence up to its own. Any row counts in the mean over rows, and is
+    one more answer at each confidence up to its own.
+
+    Statement and argument: docs/proofs.md, section 18.
+    """
+    if_wrong = _from_here_on(seen.rows / seen.answered)
+    in_any_case = seen.share - _from_here_on(seen.rows * seen.share / seen.answered)
+    added = np.concatenate([in_any_case, in_any_case + if_wrong])
+    count = np.concatenate([seen.rows - seen.wrong, seen.wrong])
+    return of_counted_losses("area", added, count, lambda: added, (float(added.min()), float(added.max())))
+
+
+def _from_here_on(part: np.ndarray) -> np.ndarray:
+    return np.cumsum(part[::-1])[::-1]
