@@ -186,6 +186,7 @@ OTHERS = [
         "decision_loss", [*EVENT, *COUNTED, VECTORS, "y, ab"], "thresholds=[0.1, 0.3, 0.6]", ["", "gain=2, cost=1"], FEW
     ),
     *asked("net_benefit", [*EVENT, *COUNTED, VECTORS, "y, ab"], "thresholds=[0.1, 0.3, 0.6]"),
+    *asked("risk_coverage", [PLAIN, "counts", VECTORS, "y, ab"], ["", "max_error=0.2"]),
     *asked("decompose", [*EVENT, "counts", VECTORS], each("method", "corp", "sharpness", "murphy"), ["", FEW]),
     *asked("decompose", [PLAIN, "y, sure"], each("score", "brier", "log_loss", "spherical")),
     *asked("sharpness", [PLAIN, "counts", VECTORS, "y, ab"], "n_points=11", ["", "divergence='log_loss'"]),

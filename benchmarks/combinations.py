@@ -189,6 +189,7 @@ def others() -> dict[str, Call]:
         "generalization_gap": partial(cs.generalization_gap, (y, prob[0]), (y, prob[1]), **few),
         "gce_family": partial(cs.gce_family, label, vectors[0]),
         "net_benefit": partial(cs.net_benefit, y, prob[0], [0.1, 0.3, 0.6]),
+        "risk_coverage": partial(cs.risk_coverage, y, prob[0], max_error=0.2),
         "decision_loss": partial(cs.decision_loss, y, prob[0], [0.1, 0.3, 0.6], **few),
         "sharpness": partial(cs.sharpness, y, prob[0], n_points=21),
         "t_cal": partial(meant("cs.t_cal"), y, prob[0], **few),

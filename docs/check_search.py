@@ -46,6 +46,9 @@ QUESTIONS = {  # words of a question, and the pages of which one has to be found
     "cite": ("index",),
     "find groups automatically": ("groups", "studies/learned_groups"),
     "grouping loss": ("sharpness", "studies/grouping"),
+    "abstention": ("risk-coverage",),
+    "AURC": ("risk-coverage",),
+    "answer only when confident": ("risk-coverage", "studies/risk_coverage"),
 }
 
 MOST_CLICKS = 2

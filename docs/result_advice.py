@@ -218,6 +218,12 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "decision_loss",
         "`largest_high` bounds what anyone loses by acting from their own threshold on, in the unit of gain and cost.",
     ),
+    "RiskCoverage": (
+        "risk_coverage",
+        "Answer new rows only from the confidence `threshold` on: with the confidence level at most `max_error` of these "
+        "answers are wrong. None says that this is shown of no threshold. `area` is the error on average over all shares "
+        "answered; compare it with `calibrated_area`, and with `perfect_area`, which no model beats that is wrong as often.",
+    ),
     "CoxResult": (
         "classical.cox",
         "`slope` is 1 and `intercept` 0 for a calibrated model; both are on the scale of log-odds.",

@@ -27,6 +27,7 @@ ASKED = {
     "audit": lambda: cs.audit(Y, TWO, {"first": np.arange(100) < 50}, **FEW),
     "net_benefit": lambda: cs.net_benefit(Y, TWO, [0.2, 0.6]),
     "decision_loss": lambda: cs.decision_loss(Y, TWO, [0.2, 0.6], **FEW),
+    "risk_coverage": lambda: cs.risk_coverage(Y, TWO, max_error=0.4),
     "gce_family": lambda: cs.gce_family(LABEL, {"A": PROB, "B <b>": PROB}),
     "validate": lambda: cs.validate(Y, TWO),
 }

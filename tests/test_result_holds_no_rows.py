@@ -147,6 +147,7 @@ ASKED = {
     "kolmogorov_smirnov": lambda r: cs.classical.kolmogorov_smirnov(*r.binary),
     "kuiper": lambda r: cs.classical.kuiper(*r.binary),
     "net_benefit": lambda r: cs.net_benefit(*r.binary, [0.2, 0.6]),
+    "risk_coverage": lambda r: cs.risk_coverage(*r.binary, max_error=0.4),
     "power": lambda r: cs.power(r.p, "temperature=2", test="ks", n_datasets=5, **FEW),
     "power: curve": lambda r: cs.power(r.p, "temperature=2", [20, 30], test="ks", n_datasets=5, n_sets=2, **FEW),
     "sample_size": lambda r: cs.sample_size(r.p, "temperature=3", test="ks", n_datasets=20, **FEW),

@@ -262,9 +262,7 @@ def show_risk_coverage(
             lens=lens_of_models(models, lens),
         )
         parts = [*_lines(curves), *_drawn(curves, out, file)]
-        step = "Ask for a confidence from which on few answers are wrong: --max-error 0.05, fixed before you look."
-        if max_error is not None:
-            step = "Keep --max-error as it is: one that is chosen by these numbers has no 95 %."
+        step = "Fix --max-error before you look: no confidence is left for one that is chosen by these numbers."
         return Answer(parts, about_models(models, how), ROWS, results=curves, next_step=step)
 
 

@@ -28,8 +28,8 @@ def plot_risk_coverage_of_models(models: Sequence[RiskCoverage], names: Sequence
     curves, labels = [], [as_text(name, 30) for name in names]
     for one, hue in zip(models, hues, strict=False):
         share = 100 * one.coverage
-        points = "." if share.size <= FEW else ""  # a line through one point is not seen
-        curves += ax.plot(share, 100 * one.error, points, linestyle="-", color=hue, linewidth=2)
+        points = "." if share.size <= FEW else "None"  # a line through one point is not seen
+        curves += ax.plot(share, 100 * one.error, marker=points, color=hue, linewidth=2)
         ax.plot(share, 100 * one.calibrated, color=hue, linestyle="--", linewidth=1.2)
         ax.plot(share, 100 * one.perfect, color=hue, linestyle=":", linewidth=1.2)
     for style, label in (("--", "if calibrated"), (":", "in perfect order")):

@@ -142,6 +142,7 @@ STEPS = {  # options beside a file, a label and predictions
     "sharpness": [],
     "validate": [],
     "net-benefit": [],
+    "risk-coverage": [],
     "audit": ["--by", "name", *FAST],
     "monitor": ["--when", "day"],
     "recalibrate": ["--out", "new.csv"],
@@ -197,6 +198,7 @@ BOTH = ["--prob", "q"]
         (["sharpness"], "Calibration error 0."),
         (["validate", *BOTH], "p: O/E "),
         (["net-benefit", "--threshold", 0.2], "Acting by the model is "),
+        (["risk-coverage", "--max-error", 0.05], "No threshold is shown at which at most 5 % "),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
 )

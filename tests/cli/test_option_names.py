@@ -59,6 +59,7 @@ BAD = {
     "monitor": [*COLUMNS, "--when", "day", "--alpha", 2],
     "report": [*COLUMNS, "--weight", "p", "--recalibrate"],
     "net-benefit": [*COLUMNS, "--level", 2],
+    "risk-coverage": [*COLUMNS, "--max-error", 2],
     "power": ["--prob", "p", "--alternative", "shift=1", "--n-datasets", 0],
     "sample-size": ["--prob", "p", "--width", -1],
     "recalibrate": [*COLUMNS, "--out", "new.csv", "--rng", -1],

@@ -97,6 +97,7 @@ READERS = {
     "decompose": ["--prob", "w"],
     "validate": [],
     "net-benefit": ["--threshold", 0.3],
+    "risk-coverage": ["--max-error", 0.3],
     "recalibrate": ["--out", "out.csv"],
     "audit": ["--by", "sex", *FAST],
     "monitor": ["--when", "day"],

@@ -107,6 +107,7 @@ def test_an_empty_standard_input_is_one_line():
         ("report", *COLUMNS, "--format", "csv", "--out", "{file}"),
         ("recalibrate", *COLUMNS, "--out", "{file}"),
         ("net-benefit", *COLUMNS, "--out", "{file}"),
+        ("risk-coverage", *COLUMNS, "--out", "{file}"),
         ("monitor", *COLUMNS, "--when", "day", "--out", "{folder}"),
     ],
 )

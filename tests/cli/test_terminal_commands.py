@@ -26,6 +26,7 @@ WRONG = {
     "val.prob": "validate",
     "net_benefit": "net-benefit",
     "decision-curve": "net-benefit",
+    "aurc": "risk-coverage",
     "sample_size": "sample-size",
     "calibrate": "recalibrate",
     "temperature-scaling": "recalibrate --map TemperatureScaling",

@@ -39,6 +39,7 @@ ASKED = {  # arguments about rows, and others
     "kuiper": ({}, {}),
     "net_benefit": ({"sample_weight": W, "cluster": CLUSTER}, {"thresholds": [0.2, 0.6]}),
     "reliability": ({"sample_weight": W, "cluster": CLUSTER}, FEW),
+    "risk_coverage": ({}, {"max_error": 0.2}),
     "sharpness": ({}, {}),
     "spiegelhalter": ({}, {}),
     "t_cal": ({}, FEW),

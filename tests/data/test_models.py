@@ -20,6 +20,7 @@ VERBS = {
     "sharpness": cs.sharpness,
     "validate": cs.validate,
     "net_benefit": cs.net_benefit,
+    "risk_coverage": cs.risk_coverage,
     "decision_loss": lambda *data: cs.decision_loss(*data, n_resamples=19, rng=1),
 }
 

@@ -55,6 +55,7 @@ def answers():
         "benefit": lambda q: [cs.estimate(Y, q, measure=NetBenefit(threshold=t)) for t in NINE],
         "benefits": lambda q: cs.net_benefit(Y, q, NINE).model,
         "losses": lambda q: cs.decision_loss(Y, q, NINE, rng=1).loss,
+        "answered": lambda q: cs.risk_coverage(Y, q, decide_at=0.3).error,
         "binning": lambda q: HistogramBinning(n_bins=10).fit(q, Y).predict_proba(q),
         "fitted in double precision": lambda q: HistogramBinning(n_bins=10).fit(Q, Y).predict_proba(q),
         "quantiles": lambda q: HistogramBinning(n_bins=9, strategy="quantile").fit(Q, Y).predict_proba(q),

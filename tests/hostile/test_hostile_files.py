@@ -65,6 +65,7 @@ COMMANDS = {  # options beside the columns, some of which get a hostile value
     "monitor": ["--when", "--segment", "--alpha", "--arl", "--each", "--lens"],
     "net-benefit": ["--threshold", "--lens", "--level", "--weight"],
     "recalibrate": ["--map", "--rng"],
+    "risk-coverage": ["--max-error", "--decide-at", "--lens", "--level"],
     "sharpness": ["--lens", "--clip"],
     "test": ["--measure", "--lens", "--reduce", "--cluster", "--folds", "--weight", "--clip", "--positive"],
     "validate": ["--lens", "--level", "--cluster", "--weight", "--clip"],

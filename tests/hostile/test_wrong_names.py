@@ -35,6 +35,7 @@ FUNCTIONS = {  # names that a newcomer guesses, or has in another package, and t
     "hosmer_lemeshow_test": "classical.hosmer_lemeshow(y, p, held_out=True)",
     "decision_curve": "net_benefit(y, p)",
     "dca": "net_benefit(y, p)",
+    "aurc": "risk_coverage(y, p)",
     "reliability_diagram": "reliability(y, p)",
     "calibration_curve": "reliability(y, p)",
     "plot_calibration_curve": "plot(calibstat.reliability(y, p))",

@@ -40,6 +40,7 @@ VERBS = {
     "kuiper": cs.classical.kuiper,
     "net_benefit": lambda y, p, **o: cs.net_benefit(y, p, [0.2], **o),
     "reliability": lambda y, p, **o: cs.reliability(y, p, band=None, **o),
+    "risk_coverage": lambda y, p, **o: cs.risk_coverage(y, p, max_error=0.2, **o),
     "sharpness": cs.sharpness,
     "spiegelhalter": cs.classical.spiegelhalter,
     "summarize": lambda y, p, **o: cs.summarize(y, {"a": p}, **FEW, **o),

@@ -110,6 +110,10 @@ CALLS: Mapping[str, tuple[str, ...]] = {  # by call, the names that mean it: of 
     "cs.classical.spiegelhalter(y, p)": ("Spiegelhalter", "Spiegelhalter z", "spiegelhalter test"),
     "cs.classical.calibration_belt(y, p, held_out=True)": ("givitiCalibrationBelt", "CalibrationBelt", "belt"),
     "cs.net_benefit(y, p)": ("net benefit", "decision curve", "DCA", "decision curve analysis"),
+    "cs.risk_coverage(y, p)": (
+        *("AURC", "risk coverage", "risk-coverage curve", "selective classification", "selective risk", "abstention"),
+        *("area under the risk-coverage curve", "reject option", "learn then test", "BinaryClassificationController"),
+    ),
     "cs.audit(y, p, x)": (
         *("subgroups", "fairness", "multicalibration", "slices", "compute_bias", "group calibration"),
     ),
@@ -154,6 +158,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {  # of the command line, and the call
     "sharpness": ("cs.sharpness(y, p)",),
     "validate": ("cs.validate(y, p)",),
     "net-benefit": ("cs.net_benefit(y, p)",),
+    "risk-coverage": ("cs.risk_coverage(y, p)",),
     "recalibrate": ("cs.recalibration.choose(y, p)",),
     "recalibrate --map TemperatureScaling": ("cs.recalibration.TemperatureScaling().fit(p, y)",),
     "recalibrate --map PlattScaling": ("cs.recalibration.PlattScaling().fit(p, y)",),
@@ -236,7 +241,7 @@ DRAWN = (  # results of which there is a picture
     *("Reliability", "CalibrationTestResult", "ConfidenceInterval", "MeasureDetail", "ClassWiseReliability"),
     *("SimplexReliability", "Comparison", "CalibrationBelt", "CalibrationSharpness", "PowerCurve", "SampleSize"),
     *("PrecisionSize", "NetBenefitCurve", "Validation", "DecisionLossCurve", "Audit", "MonitorStatus"),
-    *("ModelsStatus", "BrierStatus", "ByCluster"),
+    *("ModelsStatus", "BrierStatus", "ByCluster", "RiskCoverage"),
 )
 MEMBERS_OF_MAPS: Mapping[str, tuple[str, ...]] = {
     "map.predict_proba(p)": ("transform", "calibrate", "recalibrate", "apply", "predict_prob", "proba", "forward"),

@@ -91,7 +91,7 @@ def decided_at(view: BinaryView, given: float | None) -> float | None:
         return HALF if given is None else float(given)
     if given is not None:
         raise ValueError(
-            f"expected decide_at= of one event, found {given!r} with {view.lens}: of several classes the most likely one "
-            "is what is predicted; leave it out"
+            f"expected decide_at= of one event, found {given!r} with {view.lens}: of several classes the most likely "
+            "one is what is predicted; leave it out"
         )
     return None

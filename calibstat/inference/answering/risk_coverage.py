@@ -111,7 +111,7 @@ class RiskCoverage(NotedResult):
         most, level = percent(self.max_error), level_text(self.confidence_level)
         if self.threshold is None or self.answered is None or self.observed is None:
             why = "" if self.least_rows is None or self.n >= self.least_rows else f": it takes {self.least_rows:,} rows"
-            return f"No confidence is shown from which on at most {most} of the answers are wrong ({level} level){why}."
+            return f"No threshold is shown at which at most {most} of the answers are wrong ({level} confidence){why}."
         return (
             f"Answered from confidence {settled(self.threshold):.4g} on, {percent(self.answered)} of the rows: at most "
             f"{most} of the answers are wrong ({level} confidence; {settled(100 * self.observed):.3g} % of these are)."

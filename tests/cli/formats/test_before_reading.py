@@ -149,6 +149,7 @@ MANY = {
     "sharpness": [],
     "validate": [],
     "net-benefit": [],
+    "risk-coverage": [],
     "audit": ["--by", "name", "--n-resamples", 99],
 }
 

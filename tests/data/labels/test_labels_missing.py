@@ -77,7 +77,7 @@ def test_a_missing_boolean_is_not_told_to_be_named():
 FUNCTIONS = [cs.calibration_test, cs.confidence_interval, cs.reliability, cs.validate, cs.report, cs.decompose]
 
 
-@pytest.mark.parametrize("ask", [*FUNCTIONS, cs.net_benefit, cs.decision_loss, cs.sharpness, cs.Data])
+@pytest.mark.parametrize("ask", [*FUNCTIONS, cs.net_benefit, cs.decision_loss, cs.risk_coverage, cs.sharpness, cs.Data])
 def test_every_function_refuses_it(ask):
     for y in (HALF, SPELLED["nan beside text"]):
         with pytest.raises(ValueError, match=MESSAGE):
