@@ -36,6 +36,7 @@ DRAWN = {
             "planning",
             "recalibration",
             "reliability",
+            "risk-coverage",
             "sharpness",
             "tests",
             "weights",

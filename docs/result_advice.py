@@ -220,9 +220,9 @@ RESULTS = {  # by name: the calls that return it, and how to read it
     ),
     "RiskCoverage": (
         "risk_coverage",
-        "Answer new rows only from the confidence `threshold` on: with the confidence level at most `max_error` of these "
-        "answers are wrong. None says that this is shown of no threshold. `area` is the error on average over all shares "
-        "answered; compare it with `calibrated_area`, and with `perfect_area`, which no model beats that is wrong as often.",
+        "Answer new rows only from the confidence `threshold` on: with the confidence level at most `max_error` of the "
+        "answers are wrong. None says that this is shown of no threshold. `area` is the error on average over all "
+        "shares answered; compare it with `calibrated_area`, and with `perfect_area`, the least with as many errors.",
     ),
     "CoxResult": (
         "classical.cox",

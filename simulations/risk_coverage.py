@@ -68,7 +68,8 @@ def _seeds(of: str, count: int) -> list[np.random.SeedSequence]:
 
 def areas_of(name: str, n: int, replicates: int, resamples: int) -> list[dict[str, Any]]:
     """Return how often each end of each interval of the area misses, and the mean widths."""
-    population, found = SHAPES[name], {}
+    population = SHAPES[name]
+    found: dict[str, list[tuple[float, float]]] = {}
     is_tied = any(piece.tied for piece in population.pieces)
     for seed in _seeds(f"area {name} {n}", replicates):
         random = drawing(n, seed)[1]

@@ -10,7 +10,7 @@ Y, P = cs.generators.temperature(1.6).sample(3000, rng=1)
 
 def test_the_curve_ends_with_all_rows_and_the_area_is_their_mean():
     found = cs.risk_coverage(Y[:100], P[:100])
-    confidence, wrong = np.maximum(P, 1 - P)[:100], (Y != (P >= 0.5))[:100]
+    confidence, wrong = np.maximum(P, 1 - P)[:100], ((P >= 0.5) != Y)[:100]
     expected = [wrong[confidence >= c].mean() for c in confidence]
     assert found.coverage == pytest.approx(np.arange(1, 101) / 100)
     assert found.error == pytest.approx(np.array(expected)[np.argsort(-confidence)])
@@ -32,7 +32,7 @@ def test_the_threshold_can_be_checked_on_the_rows():
     found = cs.risk_coverage(Y, P, max_error=0.1)
     kept = np.maximum(P, 1 - P) >= found.threshold
     assert found.answered == pytest.approx(kept.mean())
-    assert found.observed == pytest.approx((Y != (P >= 0.5))[kept].mean())
+    assert found.observed == pytest.approx(((P >= 0.5) != Y)[kept].mean())
     assert found.observed < 0.1
     assert f"Answered from confidence {found.threshold:.4g} on" in found.answer
     other = cs.risk_coverage(Y, P, max_error=0.1, confidence_level=0.5)
