@@ -129,7 +129,7 @@ def searched(tried: int, replicates: int, again: int) -> Iterator[dict[str, Any]
     """Yield the worst of random populations and of ones like these, by thresholds and by ends, with other data sets."""
     found = []
     for k, seed in enumerate(_seeds("search", tried)):
-        random = np.random.default_rng(seed)
+        random = drawing(1, seed)[1]
         n, most = int(random.choice([40, 100, 300, 1000])), float(random.choice([0.02, 0.05, 0.1, 0.3, 0.6]))
         population = random_answers(random, n, most)
         found.append((thresholds_of(f"random {k}", population, n, most, replicates), population))
@@ -137,7 +137,7 @@ def searched(tried: int, replicates: int, again: int) -> Iterator[dict[str, Any]
     for name in by:
         for k, (facts, population) in enumerate(_worst(found, name)):
             for m, seed in enumerate(_seeds(f"changed {name} {k}", tried // 100)):
-                other, label = changed(population, np.random.default_rng(seed)), f"{facts['generator']}, {name}, {m}"
+                other, label = changed(population, drawing(1, seed)[1]), f"{facts['generator']}, {name}, {m}"
                 found.append((thresholds_of(label, other, facts["n"], facts["max_error"], replicates), other))
     largest = {name: max(facts[name] for facts, _ in found) for name in by}
     facts = {"question": "search", "generator": "all", "method": "calibstat", "replicates": replicates}

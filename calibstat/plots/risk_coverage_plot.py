@@ -13,7 +13,9 @@ from calibstat.plots.style import as_text, colors, named_legend, new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FEW = 20  # answers, below which the share of wrong ones leaps, so that the picture is not made as high as it gets
+LEAST_DRAWN = (
+    20  # answers, below which the share of wrong ones leaps, so that the picture is not made as high as it gets
+)
 
 
 def plot_risk_coverage(curve: RiskCoverage, ax: Axes | None) -> Axes:
@@ -28,7 +30,7 @@ def plot_risk_coverage_of_models(models: Sequence[RiskCoverage], names: Sequence
     curves, labels = [], [as_text(name, 30) for name in names]
     for one, hue in zip(models, hues, strict=False):
         share = 100 * one.coverage
-        points = "." if share.size <= FEW else "None"  # a line through one point is not seen
+        points = "." if share.size <= LEAST_DRAWN else "None"  # a line through one point is not seen
         curves += ax.plot(share, 100 * one.error, marker=points, color=hue, linewidth=2)
         ax.plot(share, 100 * one.calibrated, color=hue, linestyle="--", linewidth=1.2)
         ax.plot(share, 100 * one.perfect, color=hue, linestyle=":", linewidth=1.2)
@@ -50,5 +52,5 @@ def plot_risk_coverage_of_models(models: Sequence[RiskCoverage], names: Sequence
 
 
 def _top(one: RiskCoverage) -> float:
-    some = one.coverage * one.n >= min(FEW, one.n)
+    some = one.coverage * one.n >= min(LEAST_DRAWN, one.n)
     return float(max(np.max(one.error[some]), np.max(one.calibrated[some]), 0.01))

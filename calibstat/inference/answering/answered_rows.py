@@ -57,7 +57,7 @@ class AnsweredRows:
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """How many of these are wrong."""
+        """The number of wrong rows among these."""
         return np.cumsum(self.wrong)
 
     @property

@@ -13,7 +13,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled
 from calibstat.inference.answering.answered_rows import AnsweredRows, decided_at
-from calibstat.inference.answering.area_interval import area_interval
+from calibstat.inference.answering.risk_area import risk_area
 from calibstat.inference.answering.shown_threshold import least_rows, shown_threshold
 from calibstat.inference.designs.question_of_rows import Reason, question
 from calibstat.output.wording import level_text, number, percent
@@ -22,7 +22,7 @@ from calibstat.result import NotedResult, read_only
 if TYPE_CHECKING:
     import pandas as pd
 
-POINTS = 200  # of the curve, at most
+MOST_POINTS = 200  # of the curve, at most
 INDEPENDENT_ROWS = {
     "cluster": Reason(
         "its bound is for rows that are independent, and rows of a cluster may be wrong together",
@@ -105,7 +105,7 @@ class RiskCoverage(NotedResult):
 
     @property
     def answer(self) -> str:
-        """What is shown of a threshold, in a sentence; without `max_error` the area."""
+        """The threshold that is shown, in a sentence; without `max_error` the area."""
         if self.max_error is None:
             return f"{self._area} ({level_text(self.confidence_level)} interval)."
         most, level = percent(self.max_error), level_text(self.confidence_level)
@@ -199,7 +199,7 @@ def risk_coverage(
         raise ValueError(f"expected decide_at from 0 to 1, found {decide_at!r}")
     view = rows.view().one_event("risk and coverage")
     seen = AnsweredRows.of(view, decide_at)
-    area, miss = area_interval(seen), 1 - confidence_level
+    area, miss = risk_area(seen), 1 - confidence_level
     place = None if max_error is None else shown_threshold(seen, max_error, miss)
     kept = _spread(seen.answered)
     return RiskCoverage(
@@ -228,7 +228,7 @@ def risk_coverage(
 
 def _spread(answered: np.ndarray) -> np.ndarray:
     """Return the places of points of the curve, all or some evenly spread over the shares, the last one among them."""
-    if answered.size <= POINTS:
+    if answered.size <= MOST_POINTS:
         return np.arange(answered.size)
-    at = np.arange(1, POINTS + 1) * answered[-1] / POINTS
+    at = np.arange(1, MOST_POINTS + 1) * answered[-1] / MOST_POINTS
     return np.unique(np.minimum(np.searchsorted(answered, at), answered.size - 1))

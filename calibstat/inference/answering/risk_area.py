@@ -8,7 +8,7 @@ from calibstat.bounds.mean_interval import MeanInterval, of_counted_losses
 from calibstat.inference.answering.answered_rows import AnsweredRows
 
 
-def area_interval(seen: AnsweredRows) -> MeanInterval:
+def risk_area(seen: AnsweredRows) -> MeanInterval:
     """Return the area with its interval: of a mean over rows of what each of them adds, to first order.
 
     A row that is wrong adds to the error at each confidence up to its own. Any row counts in the mean over rows, and is

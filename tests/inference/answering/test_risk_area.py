@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibstat as cs
-from calibstat.inference.answering import area_interval as module
+from calibstat.inference.answering import risk_area as module
 from calibstat.inference.answering.answered_rows import AnsweredRows
-from calibstat.inference.answering.area_interval import area_interval
+from calibstat.inference.answering.risk_area import risk_area
 
 
 def rows_of(confidence, wrong):
@@ -25,7 +25,7 @@ def test_the_area_and_what_each_row_adds(rows):
     """With ties, one row and no error; the derivative by a little more weight of a row is what the row adds."""
     confidence, wrong = np.array(rows, np.float64).T
     seen = rows_of(confidence / 8, wrong)
-    found = area_interval(seen)
+    found = risk_area(seen)
     area = area_by_hand(confidence, wrong)
     assert found.estimate == pytest.approx(area, abs=1e-12)
     assert seen.area(seen.share) == pytest.approx(area, abs=1e-12)
@@ -60,7 +60,7 @@ def misses(n, case, replicates, seed):
     error, truth = CASES[case]
     ends = []
     for confidence, wrong in drawn(n, error, replicates, seed):
-        found = area_interval(rows_of(confidence, wrong))
+        found = risk_area(rows_of(confidence, wrong))
         ends.append((found.low(0.025), found.high(0.025)))
     low, high = np.array(ends).T
     return int((low > truth).sum()), int((high < truth).sum())
@@ -84,14 +84,14 @@ def given_confidences(seen):
 
 
 def test_the_variance_of_outcomes_alone_is_found(monkeypatch):
-    monkeypatch.setitem(globals(), "area_interval", given_confidences)
+    monkeypatch.setitem(globals(), "risk_area", given_confidences)
     assert max(misses(200, "perfect order", 300, 1)) > cs.study.most_rejections(0.03, 300, 1e-5)
 
 
 def test_an_error_at_the_top_that_was_not_observed_is_allowed_for():
     """Of 100 rows none is wrong: the area may be what four errors at the top would make it, and a normal end is 0."""
     seen = rows_of(np.arange(100) / 100, np.zeros(100))
-    found = area_interval(seen)
+    found = risk_area(seen)
     top = (1 / np.arange(1, 101)).sum()
     assert found.most == pytest.approx(top)
     assert 3 * top / 100 < found.high(0.025) < 5 * top / 100
