@@ -145,7 +145,9 @@ def risk_coverage(
 
     >>> import calibstat as cs
     >>> y, p = cs.generators.calibrated().sample(2000, rng=1)
-    >>> print(cs.risk_coverage(y, p, max_error=0.1))
+    >>> print(cs.risk_coverage(y, p, max_error=0.1).answer)
+    Answered from confidence 0.8709 on, 25 % of the rows: at most 10 % of the answers are wrong (95 % confidence;
+    7.06 % of these are).
 
     Parameters
     ----------

@@ -111,3 +111,28 @@ def test_an_interval_without_the_largest_error_is_found(monkeypatch):
 
     monkeypatch.setattr(module, "of_counted_losses", observed)
     assert misses(200, "rare", 300, 2)[1] > most
+
+
+def hidden(replicates, seed):
+    """How often the high end is too low: 40 rows are nearly all equally confident and right, and few lie above and are wrong.
+
+    The area: a share of 0.06 of the rows with error 1, and then 0.94 with error 0.06.
+    """
+    random, missed = np.random.default_rng(seed), 0
+    for _ in range(replicates):
+        wrong = (random.random(40) < 0.06).astype(float)
+        missed += risk_area(rows_of(0.5 + 0.25 * wrong, wrong)).high(0.025) < 0.06 + 0.94 * 0.06
+    return missed
+
+
+def test_errors_above_many_equal_confidences_are_allowed_for(monkeypatch):
+    """The fault: no row lies above all others, as if only the confidences that were observed existed."""
+    most = cs.study.most_rejections(0.03, 300, 1e-5)
+    assert hidden(300, 5) <= most
+    right = module.of_counted_losses
+
+    def observed(title, loss, count, possible, bounds):
+        return right(title, loss, count, possible, (float(loss.min()), float(loss.max())))
+
+    monkeypatch.setattr(module, "of_counted_losses", observed)
+    assert hidden(300, 5) > most
