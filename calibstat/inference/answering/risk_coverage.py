@@ -22,7 +22,7 @@ from calibstat.result import NotedResult, read_only
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_POINTS = 200  # of the curve, at most
+CURVE_POINTS = 200  # of the curve, at most
 INDEPENDENT_ROWS = {
     "cluster": Reason(
         "its bound is for rows that are independent, and rows of a cluster may be wrong together",
@@ -230,7 +230,7 @@ def risk_coverage(
 
 def _spread(answered: np.ndarray) -> np.ndarray:
     """Return the places of points of the curve, all or some evenly spread over the shares, the last one among them."""
-    if answered.size <= MOST_POINTS:
+    if answered.size <= CURVE_POINTS:
         return np.arange(answered.size)
-    at = np.arange(1, MOST_POINTS + 1) * answered[-1] / MOST_POINTS
+    at = np.arange(1, CURVE_POINTS + 1) * answered[-1] / CURVE_POINTS
     return np.unique(np.minimum(np.searchsorted(answered, at), answered.size - 1))
