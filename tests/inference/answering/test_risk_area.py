@@ -114,7 +114,7 @@ def test_an_interval_without_the_largest_error_is_found(monkeypatch):
 
 
 def hidden(replicates, seed):
-    """How often the high end is too low: nearly all rows are equally confident and right, and few lie above and are wrong.
+    """How often the high end is too low: most rows are equally confident and right, few lie above and are wrong.
 
     The area: a share of 0.06 of the rows with error 1, and then 0.94 with error 0.06.
     """
