@@ -240,7 +240,7 @@ def _with_worst(method: str, rows: pd.DataFrame) -> str:
 study = Study(
     question="How often does the interval of the area under risk and coverage miss, and is a shown threshold wrong?",
     seed=SEED,
-    runtime_hours=0.2,
+    runtime_hours=0.15,
     table=table,
     figures=figures,
     violations=violations,
