@@ -35,6 +35,18 @@ def percent(rate, digits=1):
     return f"{int(rate * 100 * 10**digits + 0.5 + 1e-9) / 10**digits:.{digits}f} %"
 
 
+def of_risk(question, name):
+    """The share of data sets in which calibstat's end misses, or its threshold is wrong."""
+    table = asked("risk_coverage", question=question, method="calibstat")
+    return table[name] / table["replicates"]
+
+
+def answered_of_possible(n):
+    """The mean share of what could be answered that is answered."""
+    table = asked("risk_coverage", question="thresholds", method="calibstat", n=n)
+    return percent((table["answered"] / table["possible"]).mean(), 0)
+
+
 def clusters_of_equal_sizes():
     return asked("clusters", question="size", method="sign_flip")["rate"].max()
 
@@ -221,6 +233,12 @@ SAID = {
         f"{asked('exponents', question='merging', measure='merging of neighbours')['mean'].max():.2f} times",
     ],
     "grouping": lambda: [percent((stored("grouping")["missed"] / stored("grouping")["replicates"]).max(), 2)],
+    "risk_coverage": lambda: [
+        percent(of_risk("area", "missed_above").max()),
+        percent(of_risk("worst", "broken").max()),
+        f"{int(asked('risk_coverage', question='search')['tried'].iloc[0])} populations",
+        *(f"{n} rows {answered_of_possible(n)}" for n in (1000, 100)),
+    ],
     "six_points": lambda: [percent(stored("six_points")["rate"].min())],
 }
 
