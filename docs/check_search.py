@@ -48,7 +48,7 @@ QUESTIONS = {  # words of a question, and the pages of which one has to be found
     "grouping loss": ("sharpness", "studies/grouping"),
     "abstention": ("risk-coverage",),
     "AURC": ("risk-coverage",),
-    "answer only when confident": ("risk-coverage", "studies/risk_coverage"),
+    "risk coverage": ("risk-coverage", "studies/risk_coverage"),
 }
 
 MOST_CLICKS = 2
