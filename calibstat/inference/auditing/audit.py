@@ -69,9 +69,8 @@ def audit(
     y_true, y_prob, **about
         As for `estimate`. Rows count equally, and rows, or with `cluster=` rows of different clusters, are independent.
     groups : data frame, mapping from name to boolean array, boolean array of shape (n,) or (n, G), or Groups
-        Features: groups are levels of columns, and intersections of two. Texts, booleans, categories and numbers with
-        at most 4 values have a level for each value; other numbers are cut at quartiles, and dates into the finest of
-        days, months, quarters and years that makes at most 36. Missing values are a level. `Groups` says other numbers,
+        Features: groups are levels of columns, and intersections of two. Columns of more than 4 numbers are cut at
+        quartiles, dates into at most 36 periods; other values are levels, and so are missing ones. `Groups` says more,
         or names a learner. Or masks, which may overlap. All rows are always the first group.
     shape : bool
         Whether to test also if predictions are too far apart or too close together within a group.
