@@ -198,7 +198,7 @@ BOTH = ["--prob", "q"]
         (["sharpness"], "Calibration error 0."),
         (["validate", *BOTH], "p: O/E "),
         (["net-benefit", "--threshold", 0.2], "Acting by the model is "),
-        (["risk-coverage", "--max-error", 0.05], "No threshold is shown at which at most 5 % "),
+        (["risk-coverage", "--max-error", 0.05], "No confidence is shown from which on at most 5 % "),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
 )

@@ -16,7 +16,7 @@ from calibstat.inference.answering.answered_rows import AnsweredRows, decided_at
 from calibstat.inference.answering.risk_area import risk_area
 from calibstat.inference.answering.shown_threshold import least_rows, shown_threshold
 from calibstat.inference.designs.question_of_rows import Reason, question
-from calibstat.output.wording import level_text, number, percent
+from calibstat.output.wording import level_text, percent
 from calibstat.result import NotedResult, read_only
 
 if TYPE_CHECKING:
@@ -111,23 +111,27 @@ class RiskCoverage(NotedResult):
         most, level = percent(self.max_error), level_text(self.confidence_level)
         if self.threshold is None or self.answered is None or self.observed is None:
             why = "" if self.least_rows is None or self.n >= self.least_rows else f": it takes {self.least_rows:,} rows"
-            return f"No threshold is shown at which at most {most} of the answers are wrong ({level} confidence){why}."
+            return f"No confidence is shown from which on at most {most} of the answers are wrong ({level} confidence){why}."
         return (
-            f"Answered from confidence {settled(self.threshold):.4g} on, {percent(self.answered)} of the rows: at most "
-            f"{most} of the answers are wrong ({level} confidence; {settled(100 * self.observed):.3g} % of these are)."
+            f"Answer from confidence {settled(self.threshold):.4g} on ({percent(self.answered)} of the rows): at most "
+            f"{most} of these answers are wrong ({level} confidence; observed {_per_cent(self.observed)})."
         )
 
     @property
     def _area(self) -> str:
-        ends = f"{number(self.low)} to {number(self.high)}"
-        return f"The error is {number(self.area)} on average over all shares answered ({ends})"
+        ends = f"{_per_cent(self.low)} to {_per_cent(self.high)}"
+        return f"On average over all shares answered, {_per_cent(self.area)} of the answers are wrong ({ends})"
 
     def __str__(self) -> str:
         decided = "" if self.decide_at is None else f", predicted from {self.decide_at:g} on"
         all_rows = f"{percent(float(self.error[-1]))} of all answers are wrong: {self.lens}{decided}"
-        beside = f"{number(self.calibrated_area)} if calibrated, {number(self.perfect_area)} in perfect order"
+        beside = f"{_per_cent(self.calibrated_area)} if calibrated, {_per_cent(self.perfect_area)} in perfect order"
         first = [] if self.max_error is None else [self.answer]
         return "\n".join([*first, f"{self._area}; {beside}.", f"{all_rows}, n = {self.n:,}."])
+
+
+def _per_cent(share: float) -> str:
+    return f"{settled(100 * share):.3g} %"
 
 
 @question(because=INDEPENDENT_ROWS)
@@ -146,8 +150,8 @@ def risk_coverage(
     >>> import calibstat as cs
     >>> y, p = cs.generators.calibrated().sample(2000, rng=1)
     >>> print(cs.risk_coverage(y, p, max_error=0.1).answer)
-    Answered from confidence 0.8709 on, 25 % of the rows: at most 10 % of the answers are wrong (95 % confidence;
-    7.06 % of these are).
+    Answer from confidence 0.8709 on (25 % of the rows): at most 10 % of these answers are wrong (95 % confidence;
+    observed 7.06 %).
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def test_the_threshold_can_be_checked_on_the_rows():
     assert found.answered == pytest.approx(kept.mean())
     assert found.observed == pytest.approx(((P >= 0.5) != Y)[kept].mean())
     assert found.observed < 0.1
-    assert f"Answered from confidence {found.threshold:.4g} on" in found.answer
+    assert f"Answer from confidence {found.threshold:.4g} on" in found.answer
     other = cs.risk_coverage(Y, P, max_error=0.1, confidence_level=0.5)
     assert other.answered > found.answered
     assert other.high - other.low < found.high - found.low
@@ -43,11 +43,15 @@ def test_the_threshold_can_be_checked_on_the_rows():
 def test_no_threshold_is_none_and_says_so():
     found = cs.risk_coverage(Y, P, max_error=0.001)
     assert (found.threshold, found.answered, found.observed) == (None, None, None)
-    assert found.answer == "No threshold is shown at which at most 0.1 % of the answers are wrong (95 % confidence)."
+    assert (
+        found.answer == "No confidence is shown from which on at most 0.1 % of the answers are wrong (95 % confidence)."
+    )
     few = cs.risk_coverage(Y[:20], P[:20], max_error=0.05)
     assert few.answer.endswith("(95 % confidence): it takes 59 rows.")
     assert "No threshold" not in str(cs.risk_coverage(Y, P))
-    assert cs.risk_coverage(Y, P).answer.startswith("The error is 0.1360 on average over all shares answered (")
+    assert cs.risk_coverage(Y, P).answer.startswith(
+        "On average over all shares answered, 13.6 % of the answers are wrong ("
+    )
 
 
 def test_confidence_that_an_answer_is_right():
