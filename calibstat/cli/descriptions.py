@@ -262,7 +262,9 @@ def show_risk_coverage(
             lens=lens_of_models(models, lens),
         )
         parts = [*_lines(curves), *_drawn(curves, out, file)]
-        step = "Fix --max-error before you look: no confidence is left for one that is chosen by these numbers."
+        step = (
+            "Choose --max-error before you look at these numbers: its confidence does not hold if it is chosen by them."
+        )
         return Answer(parts, about_models(models, how), ROWS, results=curves, next_step=step)
 
 

@@ -110,8 +110,10 @@ class RiskCoverage(NotedResult):
             return f"{self._area} ({level_text(self.confidence_level)} interval)."
         most, level = percent(self.max_error), level_text(self.confidence_level)
         if self.threshold is None or self.answered is None or self.observed is None:
-            why = "" if self.least_rows is None or self.n >= self.least_rows else f": it takes {self.least_rows:,} rows"
-            return f"No confidence is shown from which on at most {most} of the answers are wrong ({level} confidence){why}."
+            few = self.least_rows is not None and self.n < self.least_rows
+            why = f": it takes {self.least_rows:,} rows" if few else ""
+            shown = f"from which on at most {most} of the answers are wrong ({level} confidence)"
+            return f"No confidence is shown {shown}{why}."
         return (
             f"Answer from confidence {settled(self.threshold):.4g} on ({percent(self.answered)} of the rows): at most "
             f"{most} of these answers are wrong ({level} confidence; observed {_per_cent(self.observed)})."
