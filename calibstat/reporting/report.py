@@ -24,6 +24,7 @@ from calibstat.data.words.side import Side, check_side
 from calibstat.digits import settled
 from calibstat.inference.auditing.audit import audit
 from calibstat.inference.auditing.audit_results import Audit
+from calibstat.inference.auditing.learned_groups import need_no_clusters
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.calibration_test_results import CalibrationTestResult
@@ -261,8 +262,11 @@ class _Asked:
             raise ValueError(
                 f"expected rows of outcomes and predictions with {next(iter(self.given))}=, found a Sample"
             )
-        features = None if self.by is None else given_groups(self.by).given
-        check_row_names(self.rows.rows.y_true, features, ("y_true", "by"))
+        if self.by is not None:
+            asked = given_groups(self.by)
+            check_row_names(self.rows.rows.y_true, asked.given, ("y_true", "by"))
+            if asked.learner is not None:
+                need_no_clusters(self.rows)
 
     def of_models(self) -> dict[str, ModelReport]:
         """Ask everything about each model; an error names one of several."""

@@ -152,6 +152,15 @@ def test_what_takes_rows_as_independent_beside_clusters_is_said():
         quick_report(y, p, lens="class_wise", **given)
 
 
+def test_a_learner_takes_no_clusters():
+    """It is said before anything is asked."""
+    y, p = cs.generators.calibrated().sample(200, rng=1)
+    by = cs.Groups({"x": p}, learner="tree")
+    with pytest.raises(ValueError, match="expected no cluster= beside a learner"):
+        quick_report(y, p, cluster=np.arange(200) // 4, by=by)
+    assert quick_report(y, p, by=by).models["model"].groups.learned.n == 200
+
+
 def test_groups_are_audited_in_clusters():
     y, p = binary("tied", 1)
     cluster, by = np.arange(200) // 4, np.arange(200) % 3

@@ -11,9 +11,8 @@ from hashlib import blake2b
 from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
 
-from calibstat.data.checked_rows import Data
+from calibstat.data.checked_rows import Data, Models
 from calibstat.data.checks import cut, short
 from calibstat.data.features import levels
 from calibstat.data.groups import ALL, Groups
@@ -82,15 +81,20 @@ class Regressor:
         return np.round(shift, SHIFT_DIGITS)
 
 
-def look_for_groups(
-    rows: Data, asked: Groups, draws: Draws, side: Side | None, level: float
-) -> tuple[np.ndarray, Groups, Learned]:
-    """Return the rows that the learner did not see, the groups of them that it found, and whether there are any."""
+def need_no_clusters(rows: Data | Models) -> None:
+    """Raise if rows depend on each other, for which labels would have to be drawn by clusters."""
     if rows.cluster is not None:
         raise ValueError(
             "expected no cluster= beside a learner, whose p-value is of rows that are independent; found both: give "
             "levels or masks as groups, which take clusters, or one row of each cluster"
         )
+
+
+def look_for_groups(
+    rows: Data, asked: Groups, draws: Draws, side: Side | None, level: float
+) -> tuple[np.ndarray, Groups, Learned]:
+    """Return the rows that the learner did not see, the groups of them that it found, and whether there are any."""
+    need_no_clusters(rows)
     view = rows.view().one_event("audit")
     y, p = view.float_rows()
     features = _features(asked.given, y.size)
@@ -120,6 +124,8 @@ def look_for_groups(
 def _features(given: Any, n: int) -> Any:
     """Return features with a row for each outcome, in the frame they came in; others become a frame."""
     if not hasattr(given, "columns"):
+        import pandas as pd
+
         array = given if isinstance(given, dict) else np.asarray(given)
         if not isinstance(array, dict) and array.ndim not in (1, 2):
             raise ValueError(f"expected features of shape (n, k) for a learner, found shape {array.shape}")

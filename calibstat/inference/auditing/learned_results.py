@@ -61,9 +61,9 @@ class Learned(Result):
         if self.pvalue is None:
             return ""
         return (
-            f" The p-value of all rows is at most {level_text(self.level)} with a probability of at most "
-            f"{level_text(self.level)} if all predictions are right given these features: the learner was fitted to "
-            f"{self.n_fits} draws of their outcomes too."
+            f" If all predictions are right given these features, the p-value of all rows is at most {self.level:g} "
+            f"with a probability of at most {level_text(self.level)} (the learner was fitted to {self.n_fits} draws of "
+            "their outcomes too)."
         )
 
     def __str__(self) -> str:

@@ -111,7 +111,7 @@ def test_finds_the_group_and_says_so():
     assert (
         "A tree of at most 2 leaves looked for groups on 1,000 rows. The other 1,000, which it did not see, say" in text
     )
-    assert "fitted to 199 draws of their outcomes too." in text
+    assert "fitted to 199 draws of their outcomes too)." in text
     assert found.sentences[0] == found.learned.answer
 
 

@@ -43,7 +43,7 @@ def test_split():
 
 def test_promise():
     assert MADE.promise == (
-        " The p-value of all rows is at most 5 % with a probability of at most 5 % if all predictions are right given "
-        "these features: the learner was fitted to 199 draws of their outcomes too."
+        " If all predictions are right given these features, the p-value of all rows is at most 0.05 with a "
+        "probability of at most 5 % (the learner was fitted to 199 draws of their outcomes too)."
     )
     assert replace(MADE, pvalue=None).promise == ""
