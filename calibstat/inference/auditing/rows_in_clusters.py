@@ -20,12 +20,12 @@ from calibstat.data.clusters import Unseen, clusters_in_words
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.words.side import Side
-from calibstat.in_order import without_rounding
+from calibstat.in_order import is_larger, without_rounding
 from calibstat.inference.auditing.clusters_of_groups import ClustersOfGroups
 from calibstat.inference.auditing.drawn_groups import DrawnGroups, IndependentRows, Limits, PValues
 from calibstat.inference.events_of_clusters import LEAST_P, p_value_of_events
 from calibstat.inference.p_values import holm, p_value, step_down, tie
-from calibstat.inference.problems.calibrated_clusters import INDEPENDENT, SHARED, SIGNS
+from calibstat.inference.problems.calibrated_clusters import FEW_EVENTS, INDEPENDENT, SHARED, SIGNS
 from calibstat.inference.rows_of_results import ClustersOfRows
 from calibstat.resampling import Draws, Stream, sums_of_row_labels, sums_of_signs
 from calibstat.resampling.poisson_binomial import pmf_of_positives
@@ -172,7 +172,7 @@ class SignedGroups:
     """Groups of rows in clusters, tested together by signs of whole clusters.
 
     What the clusters add to the residual of a group is divided by the root of the sum of their squares, or by that of
-    the variance of independent labels, if this is larger.
+    the variance of labels, if this is larger.
 
     Statement and argument: docs/proofs.md, section 18.
 
@@ -201,7 +201,29 @@ class SignedGroups:
 
     @cached_property
     def _variance(self) -> np.ndarray:
-        return np.bincount(self.group, (self.p * (1 - self.p))[self.row], self.size)
+        """The variance of labels of each group: shared ones of the rows whose rarer outcome few clusters expect.
+
+        Else clusters without such an outcome, which may come together, look alike, and that counts as evidence.
+        """
+        independent = np.bincount(self.group, (self.p * (1 - self.p))[self.row], self.size)
+        if not self.row.size:
+            return independent
+        return independent + self._more_if_shared(self.p) + self._more_if_shared(1 - self.p)
+
+    def _more_if_shared(self, chance: np.ndarray) -> np.ndarray:
+        """Return by how much the variance of a group grows if the rare events of a cluster come together.
+
+        The events of a cluster are then at least k with its k-th largest chance.
+        """
+        order = np.lexsort((chance[self.row], self._parts[0]))
+        part, chance = self._parts[0][order], chance[self.row][order]
+        group, rows = self._parts[2], np.bincount(part)
+        place = np.arange(part.size) - (np.cumsum(rows) - rows)[part]  # in the cluster, the smallest chance first
+        rare = _rare(np.diff(chance, prepend=0.0) * (place > 0) + chance * (place == 0), chance, group[part])
+        larger = np.bincount(part, rare)[part] - 1 - place  # how many rare events of the cluster have larger chances
+        square = np.bincount(part, rare * (2 * larger + 1) * chance)
+        alone = np.bincount(part, rare * chance * (1 - chance))
+        return np.bincount(group, square - np.bincount(part, rare * chance) ** 2 - alone, self.size)
 
     def _scaled(self, part: np.ndarray) -> np.ndarray:
         """Return the statistic of each group, of what each part adds."""
@@ -258,3 +280,20 @@ def _adjusted(evidence: np.ndarray, null: np.ndarray) -> PValues:
     """Return the p-value of each group by itself, and adjusted for these groups."""
     each = [p_value(*of_group, "greater") for of_group in zip(evidence, null.T, strict=True)]
     return np.array(each), step_down(evidence, null)
+
+
+def _rare(step: np.ndarray, chance: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Return which events are rare: those with the smallest chances of a group, of which few clusters expect any.
+
+    `step` is by how much the chance of an event is above the next smaller one of its cluster, so that the steps up to
+    a chance add up to the clusters that expect an event with at most this chance, if events of a cluster come together.
+    """
+    order = np.lexsort((chance, group))
+    first = np.append(True, (np.diff(group[order]) != 0) | (np.diff(chance[order]) != 0))
+    ends = np.append(np.flatnonzero(first)[1:], chance.size) - 1  # of equal chances, which are rare together
+    of_groups = np.bincount(group, step)
+    expected = np.cumsum(step[order])[ends] - (np.cumsum(of_groups) - of_groups)[group[order][ends]]
+    rare = np.empty(chance.size, bool)
+    few = is_larger(np.full(expected.size, float(FEW_EVENTS)), expected)
+    rare[order] = few[np.cumsum(first) - 1] & (chance[order] <= 0.5)
+    return rare

@@ -37,11 +37,28 @@ def by_signs(how):
     return how.together.compared(groups, np.ones(size, bool), np.zeros(size, bool))[SIGNS]
 
 
+def variance(p, unit):
+    """Of events: of independent labels, but of one number for each cluster where few clusters expect a rare one."""
+    found = float((p * (1 - p)).sum())
+    for chance in (p, 1 - p):
+        rare = np.zeros(p.size, bool)
+        for most in np.unique(chance[chance <= 0.5]):
+            some = chance <= most
+            if sum(chance[some & (unit == j)].max() for j in np.unique(unit[some])) < 10 - 1e-9:
+                rare = some
+        for j in np.unique(unit[rare]):
+            q = chance[rare & (unit == j)]
+            edges = np.unique([0.0, *q, 1.0])
+            number = (q[:, None] > (edges[:-1] + edges[1:]) / 2).sum(axis=0)  # of events, by where the number falls
+            found += np.diff(edges) @ number**2 - q.sum() ** 2 - (q * (1 - q)).sum()
+    return found
+
+
 def enumerated(per_row=False, anew=False, studentised=True):
     """The same from all signs of nine clusters, in plain loops; the options plant faults."""
     sums = np.array([[((Y - P) * mask)[j == UNIT].sum() for j in range(9)] for mask in MASKS])
     scale = np.array(
-        [max((s**2).sum(), (mask * P * (1 - P)).sum()) ** 0.5 for s, mask in zip(sums, MASKS, strict=True)]
+        [max((s**2).sum(), variance(P[mask], UNIT[mask])) ** 0.5 for s, mask in zip(sums, MASKS, strict=True)]
     )
     scale = scale if studentised else np.ones(len(scale))
     observed = np.abs(sums.sum(axis=1)) / scale
@@ -68,6 +85,15 @@ def agree(found, expected):
 
 def test_signs_are_those_of_whole_clusters_shared_by_all_groups():
     assert agree(by_signs(how_of()), enumerated())
+
+
+@pytest.mark.parametrize("clusters", [9, 40])
+def test_variance_of_labels(clusters):
+    unit = np.repeat(np.arange(clusters), 4)
+    p = np.random.default_rng(1).beta(2, 2, unit.size).round(2)
+    masks = np.array([np.ones(unit.size), unit < clusters // 2, np.arange(unit.size) % 4 < 2], bool)
+    found = how_of(y=np.zeros(unit.size), p=p, unit=unit, masks=masks).together
+    assert found._variance == pytest.approx([variance(p[mask], unit[mask]) for mask in masks], rel=1e-12)
 
 
 @pytest.mark.parametrize("fault", [{"per_row": True}, {"anew": True}, {"studentised": False}])
@@ -258,5 +284,9 @@ def test_rare_outcomes_of_alike_rows_do_not_break_the_level():
 
 
 def test_without_labels_that_clusters_share_they_do(monkeypatch):
+    def of_independent_labels(self):
+        return np.bincount(self.group, (self.p * (1 - self.p))[self.row], self.size)
+
+    monkeypatch.setattr(SignedGroups, "_variance", property(of_independent_labels))
     monkeypatch.setattr(SignedGroups, "shared", lambda self, draws: np.zeros((draws.n, self.size)))
     assert false_alarms(40) > cs.study.most_rejections(0.05, 40, 1e-4)
