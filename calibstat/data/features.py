@@ -88,7 +88,7 @@ def shortest(low: np.integer | np.floating, high: float) -> str:
     """Write a number from `low` to `high` with few digits: a cut there does the same, and its name is exact."""
     number = Decimal(repr(low.item()))
     for digits in range(1, 18) if number.is_finite() else ():
-        text = f"{Context(digits, ROUND_CEILING).create_decimal(number).normalize():f}"
+        text = f"{Context(digits, ROUND_CEILING).create_decimal(number).normalize() + 0:f}"  # + 0: no -0
         if low <= float(text) <= high and len(text) < PLAIN_DIGITS:
             return text
     return repr(low.item())

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibstat.data.checked_rows import Data, Models
-from calibstat.data.checks import cut, short
+from calibstat.data.checks import cut, refuse_lazy, short
 from calibstat.data.features import levels
 from calibstat.data.groups import ALL, Groups
 from calibstat.data.predictions import as_predictions
@@ -22,7 +22,7 @@ from calibstat.inference.auditing.learned_results import Learned
 from calibstat.inference.auditing.tree_rules import Tree, columns_of
 from calibstat.inference.cross_validation.feature_rows import count_rows, row_hashes, rows_at
 from calibstat.inference.cross_validation.fitted_folds import check_estimator, check_sklearn, seeded
-from calibstat.inference.decomposing.grouping_loss import beside
+from calibstat.inference.decomposing.grouping_loss import ADDED, beside
 from calibstat.inference.p_values import p_value
 from calibstat.resampling import Draws, Labels, Stream, canonical_order, draw, fit_seeds, random_order
 
@@ -100,6 +100,7 @@ def look_for_groups(
     features = _features(asked.given, y.size)
     order, _ = canonical_order([p, row_hashes(features, 0), y])
     y, p, features = y[order], p[order], rows_at(features, order)
+    alike = np.cumsum(np.append(True, (np.diff(p) != 0) | (np.diff(row_hashes(features, 0)) != 0)))
     draws = draws.with_own_key(Stream.LEARNED)
     learner = _learner(asked, features, p, draws.key)
     train = _seen(asked, y, order, draws.key)
@@ -110,8 +111,11 @@ def look_for_groups(
     kept, given = np.zeros(y.size, bool), np.argsort(order[others])  # the rows not seen, in their given order
     kept[order[others]] = True
     masks = {name: mask[given] for name, mask in found.items() if mask.any()}
+    both = None if side is not None else _p_of_refits(learner, y, p, weight, alike, draws)
     whether = Learned(
-        pvalue=None if side is not None else _p_of_refits(learner, y, p, weight, draws),
+        pvalue=None if both is None else both[0],
+        pvalue_uncertain=None if both is None else both[1],
+        impossible=int((np.abs(y - p) == 1).sum()),
         n_fits=min(draws.n, FITTED_DRAWS),
         learner=str(learner),
         n=y.size,
@@ -122,12 +126,18 @@ def look_for_groups(
 
 
 def _features(given: Any, n: int) -> Any:
-    """Return features with a row for each outcome, in the frame they came in; others become a frame."""
+    """Return features with a row for each outcome, as a frame whose columns are named by different texts."""
+    refuse_lazy("groups", given)
+    if hasattr(given, "tocsr"):
+        raise ValueError(
+            "expected features in a frame or an array for a learner, found a sparse matrix; give X.toarray()"
+        )
     if not hasattr(given, "columns"):
         import pandas as pd
 
-        array = given if isinstance(given, dict) else np.asarray(given)
-        if not isinstance(array, dict) and array.ndim not in (1, 2):
+        given = given.to_frame() if hasattr(given, "to_frame") else given
+        array = given if isinstance(given, dict) or hasattr(given, "columns") else np.asarray(given)
+        if isinstance(array, np.ndarray) and array.ndim not in (1, 2):
             raise ValueError(f"expected features of shape (n, k) for a learner, found shape {array.shape}")
         given = pd.DataFrame(array)
         given.columns = [name if isinstance(name, str) else f"x{name}" for name in given.columns]
@@ -135,9 +145,17 @@ def _features(given: Any, n: int) -> Any:
         raise ValueError(
             f"expected one row of features for each outcome, found {count_rows(given)} rows and {n} outcomes"
         )
-    if not len(given.columns):
+    names = [str(name) for name in given.columns]
+    if not names:
         raise ValueError("expected a data frame with a column of features, found none")
-    return given
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"expected columns of different names, found {short(twice[0])} more than once")
+    if taken := [name for name in names if name in ADDED]:
+        raise ValueError(
+            f"expected another name than {taken[0]!r} beside a learner, which has the prediction as a feature of this "
+            "name; rename the column"
+        )
+    return given.set_axis(names, axis=1) if hasattr(given, "set_axis") else given
 
 
 def _learner(asked: Groups, features: Any, p: np.ndarray, key: np.uint64) -> Tree | Regressor:
@@ -188,12 +206,18 @@ def _need_rows(asked: Groups, seen: int, n: int) -> None:
         )
 
 
-def _p_of_refits(learner: Learner, y: np.ndarray, p: np.ndarray, weight: np.ndarray, draws: Draws) -> float:
-    """Return the p-value of all rows: the learner is fitted to them, and anew to each draw of their labels."""
+def _p_of_refits(
+    learner: Learner, y: np.ndarray, p: np.ndarray, weight: np.ndarray, alike: np.ndarray, draws: Draws
+) -> list[float]:
+    """Return the p-value of all rows, and the one of rows that are predicted neither 0 nor 1.
+
+    The learner is fitted to all rows, and anew to each draw of their labels. Rows that are `alike` but for their
+    outcomes stand in the order of the outcomes, so drawn ones are put into this order too: a learner may look at it.
+    """
     variance = p * (1 - p)
 
     def statistic(labels: np.ndarray) -> np.ndarray:
-        return np.array([of_groups(label - p) for label in labels])
+        return np.array([of_groups(label[np.lexsort((label, alike))] - p) for label in labels])
 
     def of_groups(residual: np.ndarray) -> float:
         part = learner.parts(residual / weight, weight)
@@ -201,7 +225,8 @@ def _p_of_refits(learner: Learner, y: np.ndarray, p: np.ndarray, weight: np.ndar
         some = spread > 0  # a group of predictions of 0 and 1 says nothing, unless one of them was impossible
         return float((sums[some] ** 2 / spread[some]).sum())
 
-    observed = np.inf if (np.abs(y - p) == 1).any() else statistic(y[None])[0]
     rows = as_predictions(y, np.column_stack([1 - p, p]))
     null = draw(rows, Labels(), statistic, replace(draws, n=min(draws.n, FITTED_DRAWS)), Stream.LABELS)
-    return p_value(observed, null, "greater")
+    of_uncertain = of_groups(np.where(variance > 0, y - p, 0.0))  # no draw has an impossible row
+    observed = np.inf if (np.abs(y - p) == 1).any() else of_uncertain
+    return [p_value(each, null, "greater") for each in (observed, of_uncertain)]

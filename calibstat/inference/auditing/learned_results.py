@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from calibstat.digits import settled
 from calibstat.inference.auditing.shares_in_words import rows_in_words
+from calibstat.inference.problems.impossible_rows import impossible_in_words
 from calibstat.output.wording import level_text
 from calibstat.result import Result
 
@@ -20,6 +21,10 @@ class Learned(Result):
         Of all rows, by the learner fitted to them and to draws of their labels. Null hypothesis: given the predictions
         and the features of all rows, every outcome is 1 independently with its predicted probability. Exact. It says
         that predictions are wrong, and not where. None of one side, which has no such test.
+    pvalue_uncertain : float or None
+        The same by the rows predicted neither 0 nor 1; None likewise.
+    impossible : int
+        Rows that were predicted to be impossible and happened: one is enough for the smallest p-value.
     n_fits : int
         Draws of labels to which the learner was fitted.
     learner : str
@@ -31,6 +36,8 @@ class Learned(Result):
     """
 
     pvalue: float | None
+    pvalue_uncertain: float | None
+    impossible: int
     n_fits: int
     learner: str
     n: int
@@ -45,6 +52,10 @@ class Learned(Result):
         p = f"(p = {settled(self.pvalue):.3g}, {rows_in_words(self.n)})"
         if (1 + self.n_fits) * self.level < 1:
             return f"No error can be shown given these features: with {self.n_fits} draws p is above {self.level:g}."
+        if self.impossible and self.pvalue_uncertain is not None:
+            rows = impossible_in_words(self.impossible, "")
+            others = f"without rows predicted 0 or 1 p = {settled(self.pvalue_uncertain):.3g}"
+            return f"Given these features, predictions are wrong {p}: {rows}; {others}."
         if self.pvalue <= self.level:
             return f"Given these features, predictions are wrong {p}."
         return f"It is not shown that predictions are wrong given these features {p}. Another learner may show it."

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.features import shortest, values_of
+from calibstat.inference.decomposing.grouping_loss import ADDED
 
-PREDICTION = "prediction"  # what rules call the predicted probability
+WHOLE_IN_FLOAT = 2**53  # beyond it neighbouring whole numbers are the same as floats
 NO_VALUE = -1  # the code of a missing number, below all others
 
 
@@ -57,6 +58,8 @@ class Column:
             return Cut(below, "")
         if self.values.dtype.kind == "M":
             return Cut(below, str(self.values[below]))
+        if self.values.dtype.kind in "iu" and np.abs(self.values[[below, above]].astype(float)).max() > WHOLE_IN_FLOAT:
+            return Cut(below, str(self.values[below]))
         at = shortest(self.values[below], np.nextafter(float(self.values[above]), -np.inf))
         return Cut(int(np.searchsorted(self.values, float(at), "right")) - 1, at)
 
@@ -79,7 +82,7 @@ class Column:
 def columns_of(features: Any, prediction: np.ndarray) -> list[Column]:
     """Return the columns of a data frame as a tree takes them, and the prediction as one more."""
     found = [each for name in features.columns for each in _coded(str(name), features[name])]
-    return [*found, *_coded(PREDICTION, prediction)]
+    return [*found, *_coded(ADDED[0], prediction)]
 
 
 def _coded(name: str, column: ArrayLike) -> Iterator[Column]:
@@ -93,7 +96,8 @@ def _coded(name: str, column: ArrayLike) -> Iterator[Column]:
         return
     texts = np.array([str(value) for value in values.tolist()], object)
     for level in sorted(set(texts[~missing].tolist())):
-        sides = (f"{name} other than {level}", f"{name} = {level}")
+        other = f"{name} other than {level}{' (or missing)' * bool(missing.any())}"
+        sides = (other, f"{name} = {level}")
         yield Column(name, ((texts == level) & ~missing).astype(np.int64), np.empty(0), sides)
     if missing.any():
         yield Column(name, missing.astype(np.int64), np.empty(0), (f"{name} not missing", f"{name} missing"))

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
@@ -201,6 +203,60 @@ def test_level_of_all_rows_and_of_the_other_half():
     assert max(by_refits, by_split) <= most < by_fault
 
 
+class Neighbours(RegressorMixin, BaseEstimator):
+    """A learner that looks at the order of rows: it predicts x if neighbours have like targets, else 0."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.like_ = np.mean(y[1:] * y[:-1]) > 0.5 * np.mean(y * y)
+        return self
+
+    def predict(self, X):
+        return np.asarray(X, float)[:, 0] * self.like_
+
+
+def of_neighbours(sets):
+    """The p-values of calibrated data sets with many rows that are alike."""
+    found = []
+    for seed in range(sets):
+        random = np.random.default_rng([3, seed])
+        x, y = random.integers(0, 2, 100), random.integers(0, 2, 100)
+        groups = cs.Groups({"x": x}, learner=Neighbours(), min_rows=5, leaves=2)
+        found.append(cs.audit(y, np.full(100, 0.5), groups, rng=seed, n_resamples=19).learned.pvalue)
+    return np.array(found)
+
+
+@pytest.mark.thorough
+def test_a_learner_may_look_at_the_order_of_rows(monkeypatch):
+    """Rows that are alike stand in the order of their outcomes, and so do drawn ones; else p is too small."""
+    most = stats.binom.isf(1e-4, 300, 0.05)
+    assert (of_neighbours(300) <= 0.05).sum() <= most
+    ask = learned_groups._p_of_refits
+
+    def of_drawn_order(learner, y, p, weight, alike, draws):
+        return ask(learner, y, p, weight, np.arange(y.size), draws)
+
+    monkeypatch.setattr(learned_groups, "_p_of_refits", of_drawn_order)
+    assert (of_neighbours(300) <= 0.05).sum() > most
+
+
+def test_large_whole_numbers():
+    """Neighbours above 2^53 are the same as floats, and their rule has to be exact all the same."""
+    number, seen = np.arange(ROWS), np.random.default_rng(1).random(ROWS) < 0.5
+    y = (number >= 200).astype(int)
+    groups = cs.Groups({"id": 2**60 + number}, learner="tree", leaves=2, split=seen)
+    found = cs.audit(y, np.full(ROWS, 0.5), groups, rng=1)
+    low = next(name for name in found.names if name.startswith("id <= "))
+    cut = int(low.removeprefix("id <= ")) - 2**60
+    assert 190 < cut < 210
+    assert found.rows[found.names.index(low)] == (~seen & (number <= cut)).sum()
+
+
+def test_a_cut_at_zero_has_no_sign():
+    number = np.arange(ROWS) - 200.0
+    found = cs.audit((number > 0).astype(int), np.full(ROWS, 0.5), cs.Groups({"z": number}, learner="tree"), rng=1)
+    assert not any("-0" in name.split() for name in found.names)
+
+
 def test_impossible_rows():
     """Rows are named as they were given, though a part of them is audited; all rows show them too."""
     y, p, features = rows(error=0)
@@ -209,7 +265,10 @@ def test_impossible_rows():
     found = cs.audit(y, p, cs.Groups(features, learner="tree", split=seen), rng=1)
     assert found.impossible.first == 11
     assert found.impossible.number[0] == 1  # row 12 was seen by the tree
-    assert found.learned.pvalue == 0.005
+    assert (found.learned.pvalue, found.learned.impossible) == (0.005, 2)
+    assert found.learned.pvalue_uncertain > 0.05
+    y[[11, 12]] = 0
+    assert cs.audit(y, p, cs.Groups(features, learner="tree", split=seen), rng=1).learned.pvalue > 0.05
 
 
 def test_certain_predictions_say_nothing():
@@ -291,6 +350,10 @@ def test_clusters_are_refused():
     [
         (X.iloc[1:], "expected one row of features for each outcome, found 399 rows and 400 outcomes"),
         (X[[]], "expected a data frame with a column of features, found none"),
+        (X.assign(prediction=1), "expected another name than 'prediction' beside a learner"),
+        (X[["x", "x"]], "expected columns of different names, found 'x' more than once"),
+        (X.set_axis([1, "1", 2], axis=1), "expected columns of different names, found '1' more than once"),
+        (csr_array(np.ones((ROWS, 2))), "found a sparse matrix; give X.toarray"),
         (np.zeros((2, 2, 2)), "expected features of shape .n, k. for a learner, found shape .2, 2, 2."),
     ],
 )

@@ -6,7 +6,16 @@ import pytest
 
 from calibstat.inference.auditing.learned_results import Learned
 
-MADE = Learned(pvalue=0.004, n_fits=199, learner="a tree of at most 8 leaves", n=3000, n_seen=1500, level=0.05)
+MADE = Learned(
+    pvalue=0.004,
+    pvalue_uncertain=0.004,
+    impossible=0,
+    n_fits=199,
+    learner="a tree of at most 8 leaves",
+    n=3000,
+    n_seen=1500,
+    level=0.05,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +31,11 @@ MADE = Learned(pvalue=0.004, n_fits=199, learner="a tree of at most 8 leaves", n
         (
             {"pvalue": 0.1, "n_fits": 9},
             "No error can be shown given these features: with 9 draws p is above 0.05.",
+        ),
+        (
+            {"impossible": 2, "pvalue_uncertain": 0.3},
+            "Given these features, predictions are wrong (p = 0.004, 3,000 rows): 2 rows were predicted to be "
+            "impossible and happened; without rows predicted 0 or 1 p = 0.3.",
         ),
         (
             {"pvalue": None},

@@ -290,3 +290,26 @@ def test_without_labels_that_clusters_share_they_do(monkeypatch):
     monkeypatch.setattr(SignedGroups, "_variance", property(of_independent_labels))
     monkeypatch.setattr(SignedGroups, "shared", lambda self, draws: np.zeros((draws.n, self.size)))
     assert false_alarms(40) > cs.study.most_rejections(0.05, 40, 1e-4)
+
+
+def found_of_parts(sets):
+    """In how many calibrated data sets a group is found, where half of the rows of a cluster share a rare event."""
+    clusters, half = 22, 60
+    unit, p = np.repeat(np.arange(clusters), 2 * half), np.tile([0.02] * half + [0.98] * half, clusters)
+    found = 0
+    for seed in range(sets):
+        rng = np.random.default_rng(seed)
+        shared, alone = np.repeat(rng.random(clusters) < 0.02, 2 * half), rng.random(p.size) < p
+        y = np.where(p < 0.5, shared, alone).astype(int)
+        groups = {"odd": np.arange(p.size) % 2 == 1}
+        found += cs.audit(y, p, groups, cluster=unit, n_resamples=99, rng=seed).found.size > 0
+    return found
+
+
+@pytest.mark.thorough
+def test_rare_events_that_a_part_of_a_cluster_shares(monkeypatch):
+    """With the variance of independent labels all ways to draw clusters fail together."""
+    most = cs.study.most_rejections(0.05, 40, 1e-4)
+    assert found_of_parts(40) <= most
+    monkeypatch.setattr(SignedGroups, "_more_if_shared", lambda self, chance: np.zeros(self.size))
+    assert found_of_parts(40) > most

@@ -107,7 +107,7 @@ def test_words_of_missing_values_levels_and_days():
     assert a.words([(missing, False), (a.cut(0.5, rows), True)]) == "a <= 1"
     assert [each.words([(each.cut(0.5, rows), False)]) for each in (x, y, t)] == ["t = x", "t = y", "t missing"]
     assert t.words([(t.cut(0.5, rows), True)]) == "t not missing"
-    assert x.words([(x.cut(0.5, rows), True)]) == "t other than x"
+    assert x.words([(x.cut(0.5, rows), True)]) == "t other than x (or missing)"
     assert d.words([(d.cut(0.5, rows), True)]) == "d <= 2020-01-01"
 
 
