@@ -108,6 +108,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_wrong_input.py",
 }
 PAGES = {  # each is about a page, or pages of one kind
+    "test_changelog.py",
     "test_designs_page.py",
     "test_first_page.py",
     "test_five_papers_page.py",
