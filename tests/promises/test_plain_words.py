@@ -42,7 +42,8 @@ AS_GIVEN = {  # a level beside the p-values that it is for, and a part of an err
     "plots/audit_plot.py",
 }
 OF_STUDIES = sorted((PROJECT / "simulations").rglob("*.md"))
-PAGES = [PROJECT / "README.md", *(page for page in DOCUMENTATION if page.parent.name != "decisions"), *OF_STUDIES]
+BESIDE = [PROJECT / "README.md", PROJECT / "tests" / "papers" / "items.md"]
+PAGES = [*BESIDE, *(page for page in DOCUMENTATION if page.parent.name != "decisions"), *OF_STUDIES]
 NOT_PRINTED = ("data/engines/sql.py",)  # its texts are SQL
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
 

@@ -192,7 +192,7 @@ def test_the_findings_say_what_is_stored():
 
 
 def test_other_pages_say_the_same():
-    items = (PROJECT / "docs" / "papers.md").read_text(encoding="utf-8")
+    items = (PROJECT / "tests" / "papers" / "items.md").read_text(encoding="utf-8")
     local = [row_of(EVERY, "claim", measure=f"{a} − {b}", against="ECE", way="local") for a, b in PAIRS_OF_TABLE_3]
     given = [row_of(GIVEN, "claim", measure=f"{a} − {b}", against="ECE", way="local") for a, b in PAIRS_OF_TABLE_3]
     assert [judged(row, 2) for row in local].count("found") == 4

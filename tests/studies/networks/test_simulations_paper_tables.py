@@ -177,7 +177,7 @@ def test_the_page_has_the_stored_numbers():
     assert claims_of_the_page() in PAGE
     verdicts = [judged(row) for row in study.contrasts(STORED).to_dict("records")]
     assert [verdicts.count(each) for each in ("the same", "reversed", "not settled")] == [2, 2, 1]
-    items = (PROJECT / "docs" / "papers.md").read_text(encoding="utf-8")
+    items = (PROJECT / "tests" / "papers" / "items.md").read_text(encoding="utf-8")
     assert "by ten networks for digits two are found again, two are reversed, one is not settled" in items
     assert (
         f"found again in {20 * of('given files', 'claim').set_index('measure')['mean'][LOWEST]:.0f} of 20 splits"

@@ -123,4 +123,5 @@ def test_what_is_said_of_recipes_is_in_the_table():
     assert right.min() > 0.996
     assert f"an error of {written(others.min())} to {written(others.max())} cannot be over-confidence" in TEXT
     assert f"{written(others.min())} to {written(others.max())} for the other losses and optimisers" in TEXT
-    assert "2 of 5 are by ECE, 1 by the omnibus test" in (PROJECT / "docs" / "papers.md").read_text(encoding="utf-8")
+    items = (PROJECT / "tests" / "papers" / "items.md").read_text(encoding="utf-8")
+    assert "2 of 5 are by ECE, 1 by the omnibus test" in items
