@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -282,11 +283,14 @@ def distances_table() -> str:
     return f"{source(path)}\n\n{rows_of(['measure', *distances.LIMITS], rows)}"
 
 
-def how_good() -> str:
-    """Take the section about studies of measures from the README, with links from this folder."""
+def of_readme(heading: str) -> str:
+    """Take what stands below a heading of the README up to the next one, with links from this folder.
+
+    The title is left out, because the page that shows it has one; other headings are kept.
+    """
     readme = (PROJECT / "README.md").read_text(encoding="utf-8")
-    section = readme[readme.index("## How good is a measure?") :].partition("\n## ")[0]
-    return section.strip().replace("](docs/", "](")
+    found = readme[readme.index(f"{heading}\n") :].partition("\n## ")[0]
+    return found.removeprefix("# calibstat\n").strip().replace("](docs/", "](")
 
 
 def source(path: Path) -> str:
@@ -308,7 +312,16 @@ MARKERS = {
     "equivalence": equivalence_table,
     "planning": planning_table,
     "distances": distances_table,
-    "how_good": how_good,
+    **{
+        name: partial(of_readme, heading)
+        for name, heading in {
+            "first_screen": "# calibstat",
+            "first_example": "## Twelve lines, start to finish",
+            "how_good": "## How good is a measure?",
+            "more_questions": "## More questions",
+            "guaranteed": "## What is guaranteed",
+        }.items()
+    },
 }
 
 

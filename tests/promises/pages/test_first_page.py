@@ -1,4 +1,4 @@
-"""The first page, in README and on the site: the same two questions, and the same section on measures."""
+"""The first page, in README and on the site: one source, one screen of six questions, and the section on measures."""
 
 import re
 import tomllib
@@ -10,11 +10,25 @@ README = (PROJECT / "README.md").read_text(encoding="utf-8")
 INDEX = (DOCS / "index.md").read_text(encoding="utf-8")
 PAPERS = ("2406.04068", "2211.16886", "2210.01964", "1904.01685", "1902.06977")
 MOST_WORDS = 120
+MOST_WORDS_OF_README = 700  # with code
+CARDS = {
+    "Is it calibrated?": "tests.md",
+    "How large is the error?": "intervals.md",
+    "Where is it wrong?": "reliability.md",
+    "For whom is it wrong?": "groups.md",
+    "Which is better?": "comparing.md",
+    "How good is a measure?": "studies.md",
+}
 
 
 def beginning(page):
-    """What stands below the title and above how to install it."""
-    return page.partition("# calibstat\n")[2].partition("\nNot on the package index")[0].strip()
+    """What stands above the first section."""
+    return page.partition("\n## ")[0]
+
+
+def cards(page):
+    """The questions of the first screen, and the pages that answer them."""
+    return dict(re.findall(r"^- \*\*\[([^]]+)\]\(([^)]+)\)\*\*", beginning(page), flags=re.MULTILINE))
 
 
 def section(page):
@@ -28,11 +42,25 @@ def words(text):
     return len(re.sub(r"\]\([^)]*\)", "]", prose).split())
 
 
-def test_both_begin_with_the_two_questions():
-    assert beginning(README) == beginning(INDEX)
-    assert "**Is my model calibrated?**" in beginning(README)
-    assert "How good is a measure" in beginning(README)
-    assert beginning(README) != beginning(README.replace("two questions", "a question"))
+def test_both_begin_with_the_same_six_questions():
+    site = measure_pages().filled_in(INDEX)
+    assert cards(site) == CARDS
+    assert cards(README) == {question: f"docs/{page}" for question, page in CARDS.items()}
+    assert cards(README.replace("- **[Is it", "- [Is it")) != cards(README)
+    for line in filter(None, beginning(README).splitlines()):
+        assert line.replace("](docs/", "](") in site
+    assert "(which.md#what-calibstat-does-not-do)" in beginning(site)
+
+
+def test_the_site_writes_nothing_of_it_again():
+    own = re.sub(r"^<!-- \w+ -->$", "", INDEX, flags=re.MULTILINE)
+    lines = [line for line in own.splitlines() if len(line.split()) > 2]
+    assert [line for line in lines if line in README.replace("](docs/", "](")] == []
+    assert INDEX.count("<!-- ") >= 5
+
+
+def test_the_readme_is_short():
+    assert len(README.split()) <= MOST_WORDS_OF_README
 
 
 def test_both_have_the_same_section_on_measures():
