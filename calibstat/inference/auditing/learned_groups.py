@@ -22,7 +22,7 @@ from calibstat.inference.auditing.learned_results import Learned
 from calibstat.inference.auditing.tree_rules import Tree, columns_of
 from calibstat.inference.cross_validation.feature_rows import count_rows, row_hashes, rows_at
 from calibstat.inference.cross_validation.fitted_folds import check_estimator, check_sklearn, seeded
-from calibstat.inference.decomposing.grouping_loss import ADDED, beside
+from calibstat.inference.decomposing.grouping_loss import BESIDE_FEATURES, beside
 from calibstat.inference.p_values import p_value
 from calibstat.resampling import Draws, Labels, Stream, canonical_order, draw, fit_seeds, random_order
 
@@ -150,7 +150,7 @@ def _features(given: Any, n: int) -> Any:
         raise ValueError("expected a data frame with a column of features, found none")
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"expected columns of different names, found {short(twice[0])} more than once")
-    if taken := [name for name in names if name in ADDED]:
+    if taken := [name for name in names if name in BESIDE_FEATURES]:
         raise ValueError(
             f"expected another name than {taken[0]!r} beside a learner, which has the prediction as a feature of this "
             "name; rename the column"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.features import shortest, values_of
-from calibstat.inference.decomposing.grouping_loss import ADDED
+from calibstat.inference.decomposing.grouping_loss import BESIDE_FEATURES
 
 WHOLE_IN_FLOAT = 2**53  # beyond it neighbouring whole numbers are the same as floats
 NO_VALUE = -1  # the code of a missing number, below all others
@@ -82,7 +82,7 @@ class Column:
 def columns_of(features: Any, prediction: np.ndarray) -> list[Column]:
     """Return the columns of a data frame as a tree takes them, and the prediction as one more."""
     found = [each for name in features.columns for each in _coded(str(name), features[name])]
-    return [*found, *_coded(ADDED[0], prediction)]
+    return [*found, *_coded(BESIDE_FEATURES[0], prediction)]
 
 
 def _coded(name: str, column: ArrayLike) -> Iterator[Column]:

@@ -24,7 +24,7 @@ from calibstat.resampling.rng import Rng
 from calibstat.result import Result
 
 SHAPES = ("nondecreasing", None)
-ADDED = ("prediction", "log-odds of prediction")  # columns beside the features
+BESIDE_FEATURES = ("prediction", "log-odds of prediction")  # columns beside the features
 OUTERMOST = 36.0  # log-odds of predictions that the estimator is given
 PERMUTATIONS = 999
 
@@ -256,7 +256,7 @@ def beside(X: object, p: np.ndarray) -> object:
     """Return features with two more columns: the prediction and its log-odds."""
     from scipy.special import logit
 
-    columns = dict(zip(ADDED, (p, np.clip(logit(p), -OUTERMOST, OUTERMOST)), strict=True))
+    columns = dict(zip(BESIDE_FEATURES, (p, np.clip(logit(p), -OUTERMOST, OUTERMOST)), strict=True))
     assign = getattr(X, "assign", None)
     if assign is not None:
         return assign(**columns)
