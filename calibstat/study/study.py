@@ -14,6 +14,7 @@ from calibstat.data.checks import check_whole, short
 from calibstat.output.whole_folder import whole_folder
 from calibstat.plots.settings import load_backend, settings
 from calibstat.plots.studies.table_plot import STUDY_STYLE, plot
+from calibstat.study.checkout import commit
 from calibstat.study.runner import run
 from calibstat.study.stored_pictures import save_picture
 from calibstat.study.study_options import Option, chosen
@@ -172,7 +173,9 @@ class Study:
         """Write the table, its pages and its pictures, all of them or none; return their paths."""
         import matplotlib.pyplot as plt
 
-        facts = {"seed": self.seed, "version": version("calibstat"), "date": datetime.date.today().isoformat()}
+        facts: dict[str, object] = {"seed": self.seed, "version": version("calibstat")}
+        facts |= {} if (of_code := commit()) is None else {"commit": of_code}
+        facts["date"] = datetime.date.today().isoformat()
         written = [Path("results") / f"{name}.csv"]
         load_backend()
         with whole_folder(out) as draft:

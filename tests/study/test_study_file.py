@@ -19,6 +19,7 @@ from calibstat.cli import app as cli
 from calibstat.study import Study, load_study
 from calibstat.study.study_file import load_module
 
+COMMIT = "(; commit: [0-9a-f]+( with changes)?)?"  # where there is a checkout
 FILE = """
 import matplotlib.pyplot as plt
 import calibstat as cs
@@ -138,7 +139,7 @@ def test_a_study_writes_a_table_and_pictures(tmp_path):
     assert all(path.stat().st_size > 0 for path in written)
     header = written[0].read_text().splitlines()[0]
     command = re.escape(f"calibstat study {Path.cwd().name}/tiny.py")
-    assert re.fullmatch(rf"# command: {command}; seed: 1; version: {cs.__version__}; date: [\d-]{{10}}", header)
+    assert re.fullmatch(rf"# command: {command}; seed: 1; version: {cs.__version__}{COMMIT}; date: [\d-]{{10}}", header)
     pd.testing.assert_frame_equal(pd.read_csv(written[0], comment="#"), table, rtol=1e-5)
     assert table["n"].tolist() == [20, 30]
     assert table["replicates"].tolist() == [10, 3]

@@ -13,6 +13,16 @@ from calibstat.measures.kinds.registry import everyday_measures
 from calibstat.papers import consistency
 from calibstat.study.study import Study
 
+COMMIT = "[0-9a-f]{7,40}"
+
+
+def has_facts(first, name, seed):
+    """Whether a first line has command, seed, version, date and commit: that of the code, or that stored the table."""
+    command = rf"# command: calibstat study ({name}|simulations/{name}\.py)( --data \S+)?"
+    of_code, of_table = rf"; commit: {COMMIT}( with changes)?", rf"; stored in commit: {COMMIT}"
+    facts = rf"{command}; seed: {seed}; version: [\d.]+(; date: \S+{of_table}|{of_code}; date: \S+)"
+    return re.fullmatch(facts, first) is not None
+
 
 def test_every_study_has_its_row_and_its_results():
     readme = (ROOT / "simulations" / "README.md").read_text(encoding="utf-8")
@@ -20,10 +30,18 @@ def test_every_study_has_its_row_and_its_results():
         hours = rf", {study.runtime_hours:g} h \|"
         assert re.search(rf"\| {re.escape(study.question)} \| \[{name}\]\([\w./]*{name}\.py\){hours}", readme), name
         first, second = (ROOT / "simulations" / "results" / f"{name}.csv").read_text().splitlines()[:2]
-        command = rf"# command: calibstat study ({name}|simulations/{name}\.py)( --data \S+)?"
-        assert re.match(rf"{command}; seed: {study.seed}; version: \S+; date: 20", first)
+        assert has_facts(first, name, study.seed), name
         assert second.replace('"', "").startswith("question,")
         assert list((ROOT / "simulations" / "figures").glob(f"{name}*.png"))
+
+
+def test_a_table_that_does_not_say_what_made_it_is_found():
+    facts = ["# command: calibstat study size", "seed: 1", "version: 0.1.0", "date: 2026-11-22"]
+    assert has_facts("; ".join([*facts[:3], "commit: 0123abc", facts[3]]), "size", 1)
+    assert has_facts("; ".join([*facts, "stored in commit: 0123abc"]), "size", 1)
+    assert not has_facts("; ".join(facts), "size", 1)
+    for i in range(4):
+        assert not has_facts("; ".join([*facts[:i], *facts[i + 1 :], "stored in commit: 0123abc"]), "size", 1)
 
 
 def missing_measures(study, table):
