@@ -21,7 +21,7 @@ THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THR
 os.environ |= THREADS  # before NumPy is imported
 
 import numpy as np  # noqa: E402
-from tables import markdown, put_in_page  # noqa: E402
+from tables import made_by, markdown, put_in_page  # noqa: E402
 
 import calibstat as cs  # noqa: E402
 from calibstat import compiled, recalibration  # noqa: E402
@@ -431,7 +431,7 @@ def stored() -> tuple[list[Row], str]:
     if not STORED.exists():
         return [], ""
     with STORED.open(newline="") as file:
-        told = file.readline().removeprefix("# ").strip()
+        told = file.readline().removeprefix("# ").partition(". Made by")[0].strip()
         found = []
         for entry in csv.DictReader(file):
             numbers = {name: float(entry.pop(name)) for name in ("value", "our_value", "seconds", "our_seconds")}
@@ -452,7 +452,7 @@ def main() -> None:
         rows.append(row)
     if arguments.store:
         with arguments.store.open("w", newline="") as file:
-            file.write(f"# {told}\n")
+            file.write(f"# {told}. {made_by()}\n")
             writer = csv.DictWriter(file, list(asdict(rows[0])), lineterminator="\n")
             writer.writeheader()
             writer.writerows({name: f"{v:.6g}" if isinstance(v, float) else v for name, v in asdict(row).items()}

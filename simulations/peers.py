@@ -1,4 +1,4 @@
-"""How often are the intervals and p-values of packages for calibration wrong, and how cautious are they?
+"""How often do intervals of an error hold the true value, and how often do tests reject what is right?
 
 Every package is asked as its documentation says, and each interval is judged by what it is about itself: its own bins,
 its own norm, the predicted class where the package takes that. The populations are public and their truth is known:
@@ -160,6 +160,23 @@ def of_page(table: pd.DataFrame, question: str) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def own_worst(table: pd.DataFrame) -> str:
+    """Return the table of the page of calibstat's calls, each where it is wrong most often, the worst first."""
+    shown = table[(table["question"] == "interval") | table["kind"].isin(CALIBRATED) | of_groups(table)]
+    own = shown[(shown["package"] == "calibstat") & (shown["answers"] > 0)]
+    wrong = own["below"] + own["above"] + own["significant"]
+    own = own.assign(wrong_answers=wrong, rate=wrong / own["answers"]).sort_values(
+        "rate", ascending=False, kind="stable"
+    )
+    lines = [["call", "predictions", "model", "rows", "failures", "limits"], ["---"] * 6]
+    for row in own.drop_duplicates("call").to_dict("records"):
+        limits = rate_of("cases", np.arange(row["answers"]) < row["wrong_answers"])
+        failures = f"{100 * row['rate']:.1f} % ({row['wrong_answers']} of {row['answers']})"
+        between = f"{100 * limits['low']:.1f} % to {100 * limits['high']:.1f} %"
+        lines.append([f"{row['version']}: {row['call']}", row["law"], row["wrong"], f"{row['n']:,}", failures, between])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
 def of_groups(table: pd.DataFrame) -> pd.Series:
     """Return which rows ask for a difference of two groups of one population, which is not there."""
     return table["call"].str.endswith("of a group of a tenth")
@@ -209,7 +226,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 
 study = Study(
-    question="How often are the intervals and p-values of packages for calibration wrong, and how cautious are they?",
+    question="How often do intervals of an error hold the true value, and how often do tests reject what is right?",
     seed=SEED,
     runtime_hours=1.0,
     table=table,

@@ -119,6 +119,28 @@ def test_the_page_has_the_numbers_of_the_stored_table():
     assert study.of_page(stored.assign(above=stored["above"] + 1), "interval") not in page
 
 
+def test_the_page_begins_with_our_own_worst_rows():
+    stored = pd.read_csv(PROJECT / "simulations" / "results" / "peers.csv", comment="#")
+    page = (PROJECT / "docs" / "honesty.md").read_text(encoding="utf-8")
+    worst = study.own_worst(stored)
+    assert worst in page
+    assert page.index(worst) < page.index("<!-- intervals: begin -->")
+    ours = stored["package"] == "calibstat"
+    assert study.own_worst(stored.assign(above=stored["above"] + ours)) not in page
+
+
+def test_the_worst_row_of_a_call_is_found():
+    row = {"package": "calibstat", "version": "1", "question": "interval", "call": "x", "kind": "shifted", "n": 2000}
+    row |= {"law": "uniform", "wrong": "shifted", "answers": 100, "below": 1, "above": 2, "significant": 0}
+    test = row | {"question": "p-value", "call": "y", "kind": "calibrated", "below": 0, "above": 0, "significant": 4}
+    rows = [row, row | {"above": 1}, row | {"above": 99, "package": "another"}, test, test | {"kind": "shifted"}]
+    head, _, *lines = study.own_worst(pd.DataFrame(rows)).splitlines()
+    assert [line.split(" | ")[0] for line in lines] == ["| 1: y", "| 1: x"]
+    assert lines[0].split(" | ")[3:5] == ["2,000", "4.0 % (4 of 100)"]
+    assert lines[1].split(" | ")[4] == "3.0 % (3 of 100)"
+    assert head.startswith("| call")
+
+
 def test_the_stored_table_is_whole_and_keeps_the_promises():
     stored = pd.read_csv(PROJECT / "simulations" / "results" / "peers.csv", comment="#", keep_default_na=False)
     assert len(stored) == len(study.cells(False))
