@@ -35,7 +35,7 @@ class OfGrid:
 
 
 class FoundError(Exception):
-    """Carries what one task returned out of a study, which then makes no other."""
+    """Carries a task out of a study, which then makes none."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ class OfTask:
 
         class OneTask(joblib.Parallel):
             def __call__(_, tasks):  # `self` is the task
-                function, given, named = list(tasks)[self.number]
-                raise FoundError(function(*given, **named))
+                raise FoundError(list(tasks)[self.number])
 
         with Swapped(joblib, "Parallel", OneTask):
             try:
                 study.table(quick=False, n_jobs=1)
             except FoundError as found:
-                (returned,) = found.args
+                ((function, given, named),) = found.args
+        returned = function(*given, **named)
         return pd.DataFrame(returned if isinstance(returned, list) else [returned])
 
 
