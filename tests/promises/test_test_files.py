@@ -115,8 +115,10 @@ PAGES = {  # each is about a page, or pages of one kind
     "test_how_to_pages.py",
     "test_list_of_studies.py",
     "test_result_pages.py",
+    "test_stored_cells.py",
     "test_stored_studies.py",
     "test_study_pages.py",
+    "test_versions_of_pages.py",
 }
 LONGEST_TEST = 400
 
