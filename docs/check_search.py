@@ -1,11 +1,13 @@
-"""Ask the search of the built site what users ask: ``python docs/check_search.py site``.
+"""Ask the search of the built site what users type: ``python docs/check_search.py site``.
 
-Each question has to bring one of its pages among the first three hits, and a page of each question has to be at most
-two clicks from the landing page.
+searches.csv has the words, and the page that has to come first. That page has to be at most two clicks from the
+landing page, and so has a page that each row of questions.md links to. The site is opened as files, where each hit
+has to say in a line what its page is about.
 """
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import sys
@@ -15,53 +17,27 @@ from urllib.parse import quote
 from check_site import chromium
 from playwright.sync_api import sync_playwright
 
-QUESTIONS = {  # words of a question, and the pages of which one has to be found
-    "compute ECE classifier": ("index", "gallery/plot_classifier_to_report", "measures/ece"),
-    "error bars calibration curve": ("reliability",),
-    "sample weights": ("weights", "gallery/plot_class_weights"),
-    "cross-validation": ("cross-validation", "gallery/plot_cross_validated"),
-    "binary ECE netcal torchmetrics": ("from-netcal", "from-torchmetrics", "from-reliably"),
-    "confidence exactly 1 extra bin": ("from-torchmetrics",),
-    "how many bins": ("gallery/plot_how_many_bins",),
-    "Hosmer Lemeshow 100,000 rows": ("gallery/plot_hosmer_lemeshow",),
-    "degrees of freedom Hosmer": ("classical-tests",),
-    "calibration slope": ("clinical", "classical-tests", "gallery/plot_external_validation"),
-    "val.prob": ("from-r", "clinical", "gallery/plot_external_validation"),
-    "several classes": ("many-classes",),
-    "LLM confidences": ("language-models", "gallery/plot_llm_confidences"),
-    "undersampling class weights": ("gallery/plot_class_weights",),
-    "new hospital": ("gallery/plot_new_hospital",),
-    "sample size validation": ("planning",),
-    "choose a margin": ("gallery/plot_choosing_a_margin", "equivalence"),
-    "compare two models": ("comparing",),
-    "repeated patients": ("clusters",),
-    "multi-label": ("many-labels",),
-    "groups of repeated patients": ("clusters", "groups"),
-    "CORP diagram": ("reliability", "gallery/plot_forecaster_corp"),
-    "Monte Carlo study": ("studies", "gallery/plot_study"),
-    "simulate data known truth": ("gallery/plot_generators", "studies"),
-    "consistency resampling": ("tests", "from-uu-sml"),
-    "papers disagree": ("five-papers",),
-    "install": ("index",),
-    "cite": ("index",),
-    "find groups automatically": ("groups", "studies/learned_groups"),
-    "grouping loss": ("sharpness", "studies/grouping"),
-    "abstention": ("risk-coverage",),
-    "AURC": ("risk-coverage",),
-    "risk coverage": ("risk-coverage", "studies/risk_coverage"),
-}
+with (Path(__file__).parent / "searches.csv").open(encoding="utf-8", newline="") as stored:
+    FIRST = {row["words"]: row["first"] for row in csv.DictReader(stored)}
 
 MOST_CLICKS = 2
 DONE = re.compile("Search finished|did not match")
 
 
 def misses(hits: dict[str, list[str]]) -> list[str]:
-    """Return the questions of which no page is among the first three hits."""
+    """Return the words whose first hit is another page."""
     return [
-        f"{words}: expected one of {', '.join(QUESTIONS[words])} among the first three hits, found {found}"
+        f"{words}: expected {FIRST[words]} first, found {', '.join(found[:3]) or 'nothing'}"
         for words, found in hits.items()
-        if not set(found[:3]) & set(QUESTIONS[words])
+        if found[:1] != [FIRST[words]]
     ]
+
+
+def targets(folder: Path, page: str, text: str) -> list[str]:
+    """Return the pages of the site to which a part of a page links."""
+    links = re.findall(r'<a [^>]*href="([^"#:?]+\.html)', text)
+    found = [os.path.normpath(os.path.join(os.path.dirname(page), link)).removesuffix(".html") for link in links]
+    return [target for target in found if (folder / f"{target}.html").exists()]
 
 
 def clicks(folder: Path) -> dict[str, int]:
@@ -69,47 +45,58 @@ def clicks(folder: Path) -> dict[str, int]:
     found, waiting = {"index": 0}, ["index"]
     while waiting:
         page = waiting.pop(0)
-        text = (folder / f"{page}.html").read_text(encoding="utf-8")
-        for link in re.findall(r'<a [^>]*href="([^"#:?]+\.html)', text):
-            target = os.path.normpath(os.path.join(os.path.dirname(page), link)).removesuffix(".html")
-            if target not in found and (folder / f"{target}.html").exists():
+        for target in targets(folder, page, (folder / f"{page}.html").read_text(encoding="utf-8")):
+            if target not in found:
                 found[target] = found[page] + 1
                 waiting.append(target)
     return found
 
 
-def far(found: dict[str, int]) -> list[str]:
-    """Return the questions all of whose pages are more than two clicks from the landing page."""
+def wanted(folder: Path) -> dict[str, list[str]]:
+    """Return by question the pages of which one has to be near: of each search, and of each row of questions.md."""
+    text = (folder / "questions.html").read_text(encoding="utf-8")
+    rows = re.findall(r"<tr.*?</tr>", re.sub(r"<thead.*?</thead>", "", text, flags=re.DOTALL), flags=re.DOTALL)
+    asked = {re.sub(r"<.*?>", "", row.partition("</td>")[0]).strip(): row for row in rows}
+    links = {question: targets(folder, "questions", row) for question, row in asked.items()}
+    return {words: [page] for words, page in FIRST.items()} | links
+
+
+def far(found: dict[str, int], pages_of: dict[str, list[str]]) -> list[str]:
+    """Return the questions none of whose pages is at most two clicks from the landing page."""
     near = {page for page, number in found.items() if number <= MOST_CLICKS}
     return [
-        f"{words}: expected one of {', '.join(pages)} at most {MOST_CLICKS} clicks from the landing page"
-        for words, pages in QUESTIONS.items()
+        f"{words}: expected one of {pages or 'no links'} at most {MOST_CLICKS} clicks from the landing page"
+        for words, pages in pages_of.items()
         if not near & set(pages)
     ]
 
 
-def ask(folder: Path) -> dict[str, list[str]]:
-    """Return the pages that the search finds, by question."""
-    hits = {}
+def ask(folder: Path) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the pages that the search finds, by the words typed, and the hits that say nothing of their page."""
+    hits, silent = {}, set()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         tab = browser.new_page()
-        for words in QUESTIONS:
+        for words in FIRST:
             tab.goto(f"{(folder / 'search.html').as_uri()}?q={quote(words)}")
             tab.get_by_text(DONE).first.wait_for()
             links = tab.eval_on_selector_all("#search-results li > a", "links => links.map(link => link.href)")
             hits[words] = [link.partition(folder.as_uri() + "/")[2].partition(".html")[0] for link in links]
+            silent |= set(tab.locator("#search-results li:not(:has(> p.context:not(:empty))) > a").all_text_contents())
         browser.close()
-    return hits
+    return hits, sorted(silent)
 
 
 def main() -> int:
-    """Ask all questions, print those that miss, and return 1 if any does."""
+    """Ask all questions, print what misses, and return 1 if anything does."""
     folder = Path(sys.argv[1]).resolve()
-    missed, away = misses(ask(folder)), far(clicks(folder))
-    print("\n".join([*missed, f"{len(QUESTIONS) - len(missed)} of {len(QUESTIONS)} questions find their page"]))
-    print("\n".join([*away, f"{len(QUESTIONS) - len(away)} of {len(QUESTIONS)} have one within {MOST_CLICKS} clicks"]))
-    return bool(missed or away)
+    hits, silent = ask(folder)
+    pages_of = wanted(folder)
+    missed, away = misses(hits), far(clicks(folder), pages_of)
+    print("\n".join([*missed, f"{len(FIRST) - len(missed)} of {len(FIRST)} searches find their page first"]))
+    print("\n".join([*away, f"{len(pages_of) - len(away)} of {len(pages_of)} have one within {MOST_CLICKS} clicks"]))
+    print("\n".join([*silent, f"{len(silent)} hits say nothing of their page"]))
+    return bool(missed or away or silent)
 
 
 if __name__ == "__main__":

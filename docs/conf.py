@@ -76,43 +76,19 @@ INVENTORIES = {
 }
 intersphinx_mapping = {name: (url, f"inventories/{name}.inv") for name, url in INVENTORIES.items()}
 
-# Search: pages for contributors are left out, and pages are found by words that users have for them
+# Search: pages for contributors are left out, evidence stands behind, and pages are found by what users call them
 outside_of_search = ["decisions/*", "architecture", "genindex"]
-html_search_scorer = str(HERE / "search_order.js")
-search_words = {
-    "index": "compute ece classifier install pip cite citation",
-    "from-torchmetrics": "binary netcal tensorflow",
-    "from-netcal": "binary torchmetrics tensorflow",
-    "from-reliably": "binary netcal torchmetrics",
-    "from-uu-sml": "calibration vaicenavicius consistency_ece consistency resampling",
-    "five-papers": "papers disagree which measure norm adaptive bins ranking",
-    "studies": "simulation simulate monte carlo generator bias consistency ranking of measures",
-    "gallery/plot_study": "simulation monte carlo bias consistency ranking",
-    "gallery/plot_generators": "simulation simulate synthetic data known truth",
-    "gallery/plot_classifier_to_report": "compute ece scikit-learn sklearn",
-    "clinical": "calibration slope intercept external validation val.prob",
-    "many-classes": "several multiclass multi-class class-wise top-label",
-    "planning": "sample size validation how many rows",
-    "comparing": "compare two models better",
-    "clusters": "repeated patients questions days sites clustered dependent",
-    "weights": "sample survey",
-    "designs": "cluster folds judge weights data models rows",
-    "cross-validation": "cross-validated cross validation cv out-of-fold",
-    "recalibration": "calibrate correct platt isotonic temperature scaling update",
-    "equivalence": "good enough margin threshold acceptable",
-    "one-side": "one-sided overconfident overconfidence conservative",
-    "rating-grades": "bank default probability pd jeffreys binomial traffic light basel",
-    "language-models": "llm llms gpt confidence",
-    "intervals": "error bars uncertainty bootstrap",
-    "reliability": "calibration curve plot error bars corp",
-    "monitoring": "drift production alarm",
-    "groups": "fairness subgroups bias",
-}
+evidence = [
+    *("behind/*", "results/*", "studies/*", "proofs", "squares", "omnibus", "distances"),
+    *("conformance", "speed", "honesty", "papers", "paper-tables", "open-points", "methods", "stability"),
+]
+with (HERE / "search_words.txt").open(encoding="utf-8") as lines:  # of each line, a page and what users call it
+    search_words = dict(line.strip().split(": ", 1) for line in lines)
 
 # Theme: no request to another host
 html_theme = "pydata_sphinx_theme"
 html_title = "calibstat"
-html_static_path = ["images", "site.css"]
+html_static_path = ["images", "site.css", "search_order.js"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False

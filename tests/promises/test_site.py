@@ -59,24 +59,45 @@ def test_without_chromium_the_check_fails(checker, tmp_path, monkeypatch):
         asyncio.run(checker.check(tmp_path))
 
 
-def test_a_question_that_misses_its_page_is_found(monkeypatch):
+@pytest.fixture
+def search(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS))
-    search = load(DOCS / "check_search.py")
-    assert search.misses({"install": ["a", "b", "index"], "cite": ["index"]}) == []
-    (fault,) = search.misses({"install": ["a", "b", "c", "index"], "cite": ["index"]})
-    assert fault.startswith("install: expected one of index among the first three hits")
+    return load(DOCS / "check_search.py")
 
 
-def test_a_page_that_is_far_from_the_landing_page_is_found(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(DOCS))
-    search = load(DOCS / "check_search.py")
+def test_words_whose_page_is_not_first_are_found(search):
+    assert search.misses({"install": ["installing", "index"], "cite": ["index"]}) == []
+    (fault,) = search.misses({"install": ["index", "installing"], "cite": ["index"]})
+    assert fault == "install: expected installing first, found index, installing"
+    (fault,) = search.misses({"install": []})
+    assert fault.endswith("found nothing")
+
+
+def test_sixty_searches_are_stored_and_each_has_a_page(search):
+    made = {"measures/", "gallery/", "reference/"}
+    assert len(search.FIRST) >= 60
+    written = [page for page in search.FIRST.values() if not page.startswith(tuple(made))]
+    assert [page for page in written if not (DOCS / f"{page}.md").exists()] == []
+
+
+def test_a_page_that_is_far_from_the_landing_page_is_found(search, tmp_path):
     (tmp_path / "a").mkdir()
     for page, links in {"index": ["a/b"], "a/b": ["../index", "../c"], "c": ["d"], "d": []}.items():
         write(tmp_path, "".join(f'<a class="x" href="{link}.html#part">x</a>' for link in links), f"{page}.html")
     assert search.clicks(tmp_path) == {"index": 0, "a/b": 1, "c": 2, "d": 3}
-    monkeypatch.setattr(search, "QUESTIONS", {"near": ("c", "d"), "away": ("d",)})
-    (fault,) = search.far(search.clicks(tmp_path))
-    assert fault.startswith("away: expected one of d at most 2 clicks")
+    (fault,) = search.far(search.clicks(tmp_path), {"near": ["c", "d"], "away": ["d"]})
+    assert fault.startswith("away: expected one of ['d'] at most 2 clicks")
+
+
+def test_a_row_of_questions_without_a_link_is_found(search, tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "FIRST", {})
+    row = "<tr><td>{}</td><td><code>call()</code>{}</td></tr>"
+    rows = row.format("linked?", '<a href="c.html">c</a>') + row.format("alone?", "")
+    write(tmp_path, f"<table><thead><tr><th>question</th></tr></thead>{rows}</table>", "questions.html")
+    write(tmp_path, "", "c.html")
+    assert search.wanted(tmp_path) == {"linked?": ["c"], "alone?": []}
+    (fault,) = search.far({"index": 0, "c": 2}, search.wanted(tmp_path))
+    assert fault.startswith("alone?: expected one of no links")
 
 
 def test_without_pages_the_check_fails(checker, tmp_path):
