@@ -11,12 +11,12 @@ function stems(text) {
   return (heavy.length ? heavy : words).map((word) => stemmer.stemWord(word));
 }
 
-/* 3: a name of the page was typed; 2: one of its names has all words that were typed; 1: all its names together do. */
+/* How much of a name of the page was typed: 1 of a whole name, less of a longer one, and 0.2 of several together. */
 function called(page, words) {
-  const names = SEARCH_PAGES[page].names.map(stems);
-  const holds = (name) => words.every((word) => name.includes(word));
-  if (names.some((name) => holds(name) && new Set(name).size === new Set(words).size)) return 3;
-  return names.some(holds) ? 2 : holds(names.flat()) ? 1 : 0;
+  const names = SEARCH_PAGES[page].names.map((name) => new Set(stems(name)));
+  const holds = (name) => words.size > 0 && [...words].every((word) => name.has(word));
+  const together = new Set(names.flatMap((name) => [...name]));
+  return Math.max(holds(together) ? 0.2 : 0, ...names.filter(holds).map((name) => words.size / name.size));
 }
 
 function part(page) {
@@ -32,19 +32,19 @@ function ordered(hits, query) {
     const rival = best.get(hit[0]);
     if (SEARCH_PAGES[hit[0]] && (!rival || hit[4] > rival[4] || (hit[4] === rival[4] && !hit[2]))) best.set(hit[0], hit);
   }
-  const words = stems(query);
+  const words = new Set(stems(query));
   const found = [];
   PAGES.forEach((page, place) => {
     const hit = best.get(page);
-    const name = words.length ? called(page, words) : 0;
-    if (!hit && name < 2) return;
-    const whole = !hit || !hit[2] || name === 3;
+    const name = called(page, words);
+    if (!hit && name < 0.5) return;
+    const whole = !hit || !hit[2] || name === 1;
     found.push({
       page: page,
       title: whole ? Search._index.titles[Search._index.docnames.indexOf(page)] : hit[1],
       anchor: whole ? "" : hit[2],
-      last: SEARCH_PAGES[page].evidence && name < 3,
-      score: [0, 20, 30, 60][name] + part(page) + (hit ? Math.min(hit[4], 20) : 0),
+      last: SEARCH_PAGES[page].evidence && name < 1,
+      score: 60 * name + part(page) + (hit ? Math.min(hit[4], 20) : 0),
       place: place,
     });
   });

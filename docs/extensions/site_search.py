@@ -34,8 +34,8 @@ def inside(node: nodes.Node, kinds: tuple[type, ...]) -> bool:
 def is_plain(paragraph: nodes.paragraph) -> bool:
     """Whether a paragraph is part of the text: not of a table or list, no line on a picture and no call."""
     children = [child for child in paragraph.children if not isinstance(child, nodes.image)]
-    below_picture = len(children) == 1 and isinstance(children[0], nodes.emphasis)
-    return not below_picture and not inside(paragraph, ASIDE) and not paragraph.astext().startswith("measure=")
+    of_picture = not children or (len(children) == 1 and isinstance(children[0], nodes.emphasis))
+    return not of_picture and not inside(paragraph, ASIDE) and not paragraph.astext().startswith("measure=")
 
 
 def first_words(doctree: Any) -> str:
