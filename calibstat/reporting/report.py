@@ -266,7 +266,7 @@ class _Asked:
             asked = given_groups(self.by)
             check_row_names(self.rows.rows.y_true, asked.given, ("y_true", "by"))
             if asked.learner is not None:
-                need_no_clusters(self.rows)
+                need_no_clusters(self.design)
 
     def of_models(self) -> dict[str, ModelReport]:
         """Ask everything about each model; an error names one of several."""

@@ -46,7 +46,7 @@ STORIES = {"test_stories.py"}  # runs the scripts beside it, what newcomers do
 MOST_LINES_OUTSIDE = 80  # of them
 MOST_FILES = 30  # of a folder, beside its sub-folders
 SHELVES = {  # sub-folders with tests of a folder
-    "studies": {"studies/networks", "studies/series"},
+    "studies": {"studies/groups", "studies/networks", "studies/series"},
     "bounds": {"bounds/clusters"},
     "data": {"data/labels", "data/null_hypotheses"},
     "inference": {"inference/intervals", "inference/one_side"},

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from calibstat.data.checked_rows import Data, Models
+from calibstat.data.checked_rows import Data
 from calibstat.data.checks import cut, refuse_lazy, short
 from calibstat.data.features import levels
 from calibstat.data.groups import ALL, Groups
@@ -23,6 +23,8 @@ from calibstat.inference.auditing.tree_rules import Tree, columns_of
 from calibstat.inference.cross_validation.feature_rows import count_rows, row_hashes, rows_at
 from calibstat.inference.cross_validation.fitted_folds import check_estimator, check_sklearn, seeded
 from calibstat.inference.decomposing.grouping_loss import BESIDE_FEATURES, beside
+from calibstat.inference.designs.design import Design
+from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.p_values import p_value
 from calibstat.resampling import Draws, Labels, Stream, canonical_order, draw, fit_seeds, random_order
 
@@ -81,9 +83,9 @@ class Regressor:
         return np.round(shift, SHIFT_DIGITS)
 
 
-def need_no_clusters(rows: Data | Models) -> None:
+def need_no_clusters(design: Design) -> None:
     """Raise if rows depend on each other, for which labels would have to be drawn by clusters."""
-    if rows.cluster is not None:
+    if design.unit is not None:
         raise ValueError(
             "expected no cluster= beside a learner, whose p-value is of rows that are independent; found both: give "
             "levels or masks as groups, which take clusters, or one row of each cluster"
@@ -94,7 +96,7 @@ def look_for_groups(
     rows: Data, asked: Groups, draws: Draws, side: Side | None, level: float
 ) -> tuple[np.ndarray, Groups, Learned]:
     """Return the rows that the learner did not see, the groups of them that it found, and whether there are any."""
-    need_no_clusters(rows)
+    need_no_clusters(design_of(rows))
     view = rows.view().one_event("audit")
     y, p = view.float_rows()
     features = _features(asked.given, y.size)
@@ -125,8 +127,9 @@ def look_for_groups(
     return kept, Groups(masks or {ALL: kept[kept]}), whether
 
 
-def _features(given: Any, n: int) -> Any:
+def _features(features: object, n: int) -> Any:
     """Return features with a row for each outcome, as a frame whose columns are named by different texts."""
+    given: Any = features
     refuse_lazy("groups", given)
     if hasattr(given, "tocsr"):
         raise ValueError(
@@ -158,7 +161,7 @@ def _features(given: Any, n: int) -> Any:
     return given.set_axis(names, axis=1) if hasattr(given, "set_axis") else given
 
 
-def _learner(asked: Groups, features: Any, p: np.ndarray, key: np.uint64) -> Tree | Regressor:
+def _learner(asked: Groups, features: object, p: np.ndarray, key: np.uint64) -> Tree | Regressor:
     """Return what looks for groups among these rows."""
     if isinstance(asked.learner, str):
         check_sklearn('Groups(learner="tree")')

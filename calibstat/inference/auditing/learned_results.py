@@ -51,7 +51,8 @@ class Learned(Result):
             return "Whether any predictions are wrong given these features is not tested: this test has no side."
         p = f"(p = {settled(self.pvalue):.3g}, {rows_in_words(self.n)})"
         if (1 + self.n_fits) * self.level < 1:
-            return f"No error can be shown given these features: with {self.n_fits} draws p is above {self.level:g}."
+            never = f"with {self.n_fits} draws p is never {level_text(self.level)} or less"
+            return f"No error can be shown given these features: {never}."
         if self.impossible and self.pvalue_uncertain is not None:
             rows = impossible_in_words(self.impossible, "")
             others = f"without rows predicted 0 or 1 p = {settled(self.pvalue_uncertain):.3g}"
@@ -71,10 +72,10 @@ class Learned(Result):
         """Say how the p-value of all rows is made, and what it promises."""
         if self.pvalue is None:
             return ""
+        level = level_text(self.level)
         return (
-            f" If all predictions are right given these features, the p-value of all rows is at most {self.level:g} "
-            f"with a probability of at most {level_text(self.level)} (the learner was fitted to {self.n_fits} draws of "
-            "their outcomes too)."
+            f" If all predictions are right given these features, the p-value of all rows is at most {level} with a "
+            f"probability of at most {level} (the learner was fitted to {self.n_fits} draws of their outcomes too)."
         )
 
     def __str__(self) -> str:

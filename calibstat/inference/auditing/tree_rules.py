@@ -79,9 +79,10 @@ class Column:
         return f"{self.name} not missing" if low.place == NO_VALUE else f"{self.name} > {low.at}"
 
 
-def columns_of(features: Any, prediction: np.ndarray) -> list[Column]:
+def columns_of(features: object, prediction: np.ndarray) -> list[Column]:
     """Return the columns of a data frame as a tree takes them, and the prediction as one more."""
-    found = [each for name in features.columns for each in _coded(str(name), features[name])]
+    frame: Any = features
+    found = [each for name in frame.columns for each in _coded(str(name), frame[name])]
     return [*found, *_coded(BESIDE_FEATURES[0], prediction)]
 
 

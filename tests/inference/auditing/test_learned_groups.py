@@ -123,7 +123,7 @@ def test_says_when_nothing_is_found():
     assert "It is not shown that predictions are wrong given these features" in str(found)
     assert "Another learner may show it." in str(found)
     few = cs.audit(y, p, cs.Groups(features, learner="tree"), rng=1, n_resamples=9)
-    assert "No error can be shown given these features: with 9 draws p is above 0.05." in str(few)
+    assert "No error can be shown given these features: with 9 draws p is never 5 % or less." in str(few)
 
 
 def test_of_one_side():

@@ -30,7 +30,7 @@ MADE = Learned(
         ),
         (
             {"pvalue": 0.1, "n_fits": 9},
-            "No error can be shown given these features: with 9 draws p is above 0.05.",
+            "No error can be shown given these features: with 9 draws p is never 5 % or less.",
         ),
         (
             {"impossible": 2, "pvalue_uncertain": 0.3},
@@ -57,7 +57,7 @@ def test_split():
 
 def test_promise():
     assert MADE.promise == (
-        " If all predictions are right given these features, the p-value of all rows is at most 0.05 with a "
+        " If all predictions are right given these features, the p-value of all rows is at most 5 % with a "
         "probability of at most 5 % (the learner was fitted to 199 draws of their outcomes too)."
     )
     assert replace(MADE, pvalue=None).promise == ""
