@@ -247,7 +247,7 @@ def show_risk_coverage(
     level: Level = 0.95,
     out: Picture = None,
 ) -> Answer:
-    """Compute how often models are wrong that answer only where they are confident (abstention)."""
+    """Compute how often models are wrong that may abstain."""
     with one_line_errors():
         from calibstat import risk_coverage
         from calibstat.cli.lens_syntax import lens_of_models

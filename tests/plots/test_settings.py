@@ -35,6 +35,7 @@ def test_they_hold_within_and_are_put_back_after_an_error():
 
 def test_what_a_backend_sets_as_it_is_loaded_stays(monkeypatch):
     """As that of a notebook does; `rc_context` undoes it."""
+    plt.close("all")  # of an open figure the backend is loaded
     monkeypatch.setattr(plt, "draw_if_interactive", lambda: mpl.rcParams.update({"interactive": True, "font.size": 4}))
     mpl.rcParams["interactive"] = False
     cs.plot(cs.reliability([0, 1], [0.2, 0.9], rng=1))

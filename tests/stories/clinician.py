@@ -40,15 +40,11 @@ test = cs.calibration_test(y, p, cluster=hospital, rng=0)
 assert not test.size.is_small  # 400 patients of 12 hospitals cannot show a small error
 test
 
-# %% For whom is it wrong? Groups do not take hospitals, and the error says what to do in their place
-sex = pd.Series(["female", "male"] * 200, name="sex")
-try:
-    cs.audit(y, p, sex, cluster=hospital, rng=0)
-except ValueError as error:
-    said = str(error)
-assert "cs.calibration_test(y, p, cluster=...) of the rows of each group" in said
-women = (sex == "female").to_numpy()
-cs.calibration_test(y[women], p[women], cluster=hospital[women], rng=0)
+# %% For whom is it wrong? Groups take hospitals too
+sex = pd.DataFrame({"sex": ["female", "male"] * 200})
+groups = cs.audit(y, p, sex, cluster=hospital, rng=0)
+assert "in 12 clusters" in groups.sentence(0)
+groups
 
 # %% One page for the paper's supplement
 report = cs.report(y, p, cluster=hospital, rng=0)
