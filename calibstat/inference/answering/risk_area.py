@@ -16,7 +16,7 @@ def risk_area(seen: AnsweredRows) -> MeanInterval:
     one more answer at each confidence up to its own.
 
     Rows that were not observed may be more confident than all others, which may be equally confident: so the least and
-    the most that a row may add are also those of two right and of two wrong rows above all others.
+    the most that a row may add allow for two right rows, or two wrong ones, above all others.
 
     Statement and argument: docs/proofs.md, section 19.
     """

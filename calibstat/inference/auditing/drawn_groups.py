@@ -99,7 +99,7 @@ class IndependentRows:
     def p_values(self, groups: DrawnGroups, certain: bool = True) -> PValues:
         """Return the p-values of all groups; unless `certain` by the rows that are predicted neither 0 nor 1 alone.
 
-        Draws never have a row that was predicted to be impossible, so that they are those of the other rows too.
+        No draw has a row that was predicted to be impossible, so the same draws serve for the other rows.
         """
         largest = groups.statistic.largest(groups.roots if certain else groups.of_uncertain)
         each = [p_value(*of_group, "greater") for of_group in zip(largest, groups.null.T, strict=True)]

@@ -20,9 +20,14 @@ from calibstat.data.predictions import as_predictions
 from calibstat.data.words.side import Side
 from calibstat.inference.auditing.learned_results import Learned
 from calibstat.inference.auditing.tree_rules import Tree, columns_of
-from calibstat.inference.cross_validation.feature_rows import count_rows, row_hashes, rows_at
+from calibstat.inference.cross_validation.feature_rows import (
+    BESIDE_FEATURES,
+    beside,
+    count_rows,
+    row_hashes,
+    rows_at,
+)
 from calibstat.inference.cross_validation.fitted_folds import check_estimator, check_sklearn, seeded
-from calibstat.inference.decomposing.grouping_loss import BESIDE_FEATURES, beside
 from calibstat.inference.designs.design import Design
 from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.p_values import p_value
@@ -100,9 +105,10 @@ def look_for_groups(
     view = rows.view().one_event("audit")
     y, p = view.float_rows()
     features = _features(asked.given, y.size)
-    order, _ = canonical_order([p, row_hashes(features, 0), y])
-    y, p, features = y[order], p[order], rows_at(features, order)
-    alike = np.cumsum(np.append(True, (np.diff(p) != 0) | (np.diff(row_hashes(features, 0)) != 0)))
+    content = row_hashes(features, 0)
+    order, _ = canonical_order([p, content, y])
+    y, p, content, features = y[order], p[order], content[order], rows_at(features, order)
+    alike = np.cumsum(np.append(True, (np.diff(p) != 0) | (content[1:] != content[:-1])))
     draws = draws.with_own_key(Stream.LEARNED)
     learner = _learner(asked, features, p, draws.key)
     train = _seen(asked, y, order, draws.key)
@@ -135,14 +141,14 @@ def _features(features: object, n: int) -> Any:
         raise ValueError(
             "expected features in a frame or an array for a learner, found a sparse matrix; give X.toarray()"
         )
+    given = given.to_frame() if hasattr(given, "to_frame") else given
     if not hasattr(given, "columns"):
         import pandas as pd
 
-        given = given.to_frame() if hasattr(given, "to_frame") else given
-        array = given if isinstance(given, dict) or hasattr(given, "columns") else np.asarray(given)
-        if isinstance(array, np.ndarray) and array.ndim not in (1, 2):
-            raise ValueError(f"expected features of shape (n, k) for a learner, found shape {array.shape}")
-        given = pd.DataFrame(array)
+        given = given if isinstance(given, dict) else np.asarray(given)
+        if np.ndim(given) > 2:
+            raise ValueError(f"expected features of shape (n, k) for a learner, found shape {np.shape(given)}")
+        given = pd.DataFrame(given)
         given.columns = [name if isinstance(name, str) else f"x{name}" for name in given.columns]
     if count_rows(given) != n:
         raise ValueError(
@@ -180,8 +186,8 @@ def _learner(asked: Groups, features: object, p: np.ndarray, key: np.uint64) -> 
 def _seen(asked: Groups, y: np.ndarray, order: np.ndarray, key: np.uint64) -> np.ndarray:
     """Return which rows the learner sees, in this order of rows.
 
-    They are drawn anew for all other outcomes: rows that are alike but for their outcomes are ordered by them, so that
-    places that a seed alone fixes would have a part in what is tested.
+    Rows that differ in their outcomes alone stand in the order of the outcomes. A seed alone would give the learner the
+    same places of such rows in every data set, so a hash of the outcomes enters the seed.
     """
     if np.ndim(asked.split):
         mask = np.asarray(asked.split)
@@ -214,8 +220,9 @@ def _p_of_refits(
 ) -> list[float]:
     """Return the p-value of all rows, and the one of rows that are predicted neither 0 nor 1.
 
-    The learner is fitted to all rows, and anew to each draw of their labels. Rows that are `alike` but for their
-    outcomes stand in the order of the outcomes, so drawn ones are put into this order too: a learner may look at it.
+    The learner is fitted to the observed labels, and to each draw of labels. `alike` numbers the rows that differ in
+    their outcomes alone. These stand in the order of the outcomes, which a learner may look at, and so drawn labels are
+    put into this order too.
     """
     variance = p * (1 - p)
 

@@ -1,8 +1,8 @@
 """The answers of an audit of rows in clusters, whole clusters of which are independent.
 
-Where no cluster has two rows in a group the rows of the group are independent: its p-value is that of the exact law of
-its number of events. The other groups are tested together by random signs of whole clusters. Each kind of group takes
-its share of the level, by the number of groups.
+If no cluster has two rows in a group, its rows are independent, and its p-value comes from the exact distribution of
+its number of events. The other groups are tested together by random signs of whole clusters. Each of the two kinds of
+groups takes its share of the level, by the number of groups.
 
 Statement and argument: docs/proofs.md, section 18.
 """
@@ -110,7 +110,7 @@ class RowsInClusters(IndependentRows):
         return each, np.minimum(adjusted / share, 1.0)
 
     def limits(self, groups: DrawnGroups, level: float) -> Limits:
-        """Return the limits of independent rows, and of the other groups those of means over clusters."""
+        """Return limits by counts where the rows of a group are independent, elsewhere as of a mean over clusters."""
         low, high = super().limits(groups, level)
         tail = level / (groups.rows.size * (2 if groups.side is None else 1))
         for g in np.flatnonzero(~self.clusters.apart).tolist():
@@ -171,8 +171,8 @@ class RowsInClusters(IndependentRows):
 class SignedGroups:
     """Groups of rows in clusters, tested together by signs of whole clusters.
 
-    What the clusters add to the residual of a group is divided by the root of the sum of their squares, or by that of
-    the variance of labels, if this is larger.
+    The statistic is the sum of the residuals of a group. It is divided by the root of the sum of squares over clusters,
+    or by the standard deviation of labels if this is larger.
 
     Statement and argument: docs/proofs.md, section 18.
 
@@ -203,7 +203,8 @@ class SignedGroups:
     def _variance(self) -> np.ndarray:
         """The variance of labels of each group: shared ones of the rows whose rarer outcome few clusters expect.
 
-        Else clusters without such an outcome, which may come together, look alike, and that counts as evidence.
+        Else clusters without such an outcome, which may come together, look alike, and that counts as evidence. A
+        prediction of exactly 1/2 counts for both outcomes, which can only make the variance larger.
         """
         independent = np.bincount(self.group, (self.p * (1 - self.p))[self.row], self.size)
         if not self.row.size:
@@ -219,7 +220,7 @@ class SignedGroups:
         part, chance = self._parts[0][order], chance[self.row][order]
         group, rows = self._parts[2], np.bincount(part)
         place = np.arange(part.size) - (np.cumsum(rows) - rows)[part]  # in the cluster, the smallest chance first
-        rare = _rare(np.diff(chance, prepend=0.0) * (place > 0) + chance * (place == 0), chance, group[part])
+        rare = _rare(np.where(place > 0, np.diff(chance, prepend=0.0), chance), chance, group[part])
         larger = np.bincount(part, rare)[part] - 1 - place  # how many rare events of the cluster have larger chances
         square = np.bincount(part, rare * (2 * larger + 1) * chance)
         alone = np.bincount(part, rare * chance * (1 - chance))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.features import shortest, values_of
-from calibstat.inference.decomposing.grouping_loss import BESIDE_FEATURES
+from calibstat.inference.cross_validation.feature_rows import BESIDE_FEATURES
 
 WHOLE_IN_FLOAT = 2**53  # beyond it neighbouring whole numbers are the same as floats
 NO_VALUE = -1  # the code of a missing number, below all others
@@ -170,6 +170,6 @@ class Tree:
             of_columns.setdefault(column, []).append((cut, low))
         return " and ".join(self.columns[column].words(cuts) for column, cuts in sorted(of_columns.items()))
 
-    @property
+    @cached_property
     def _codes(self) -> np.ndarray:
-        return self.__dict__.setdefault("codes", np.column_stack([each.code for each in self.columns]).astype("f4"))
+        return np.column_stack([each.code for each in self.columns]).astype(np.float32)

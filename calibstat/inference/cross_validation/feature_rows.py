@@ -9,6 +9,9 @@ import numpy as np
 
 from calibstat.data.checks import described
 
+BESIDE_FEATURES = ("prediction", "log-odds of prediction")  # columns beside the features
+OUTERMOST = 36.0  # log-odds of predictions that an estimator is given
+
 
 def count_rows(X: object) -> int:
     """Return the number of rows of features."""
@@ -29,6 +32,20 @@ def rows_at(X: object, index: np.ndarray) -> object:
     if isinstance(X, list | tuple):
         return [X[i] for i in index]
     return cast(Any, X)[index]
+
+
+def beside(X: object, p: np.ndarray) -> object:
+    """Return features with two more columns: the prediction and its log-odds."""
+    from scipy.special import logit
+
+    columns = dict(zip(BESIDE_FEATURES, (p, np.clip(logit(p), -OUTERMOST, OUTERMOST)), strict=True))
+    assign = getattr(X, "assign", None)
+    if assign is not None:
+        return assign(**columns)
+    features = np.asarray(X)
+    if features.ndim != 2:
+        raise ValueError(f"expected X of shape (n, n_features) or a data frame, found shape {features.shape}")
+    return np.column_stack([features, *columns.values()])
 
 
 def row_hashes(X: object, key: int) -> np.ndarray:

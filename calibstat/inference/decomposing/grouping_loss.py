@@ -13,7 +13,7 @@ from calibstat.data.checks import check_jobs, check_level, check_whole, cut, is_
 from calibstat.data.sample import Sample
 from calibstat.data.validation import as_rows, check_rows
 from calibstat.digits import settled
-from calibstat.inference.cross_validation.feature_rows import count_rows
+from calibstat.inference.cross_validation.feature_rows import beside, count_rows
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator, fit_folds, fit_forward
 from calibstat.inference.cross_validation.given_folds import folds_asked
 from calibstat.inference.decomposing.outcomes_within_predictions import p_of_features
@@ -24,8 +24,6 @@ from calibstat.resampling.rng import Rng
 from calibstat.result import Result
 
 SHAPES = ("nondecreasing", None)
-BESIDE_FEATURES = ("prediction", "log-odds of prediction")  # columns beside the features
-OUTERMOST = 36.0  # log-odds of predictions that the estimator is given
 PERMUTATIONS = 999
 
 
@@ -250,20 +248,6 @@ def _bounded_below(gain: np.ndarray, known: np.ndarray, phi: Bregman) -> MeanInt
         title="the grouping loss",
         is_bounded=True,
     )
-
-
-def beside(X: object, p: np.ndarray) -> object:
-    """Return features with two more columns: the prediction and its log-odds."""
-    from scipy.special import logit
-
-    columns = dict(zip(BESIDE_FEATURES, (p, np.clip(logit(p), -OUTERMOST, OUTERMOST)), strict=True))
-    assign = getattr(X, "assign", None)
-    if assign is not None:
-        return assign(**columns)
-    features = np.asarray(X)
-    if features.ndim != 2:
-        raise ValueError(f"expected X of shape (n, n_features) or a data frame, found shape {features.shape}")
-    return np.column_stack([features, *columns.values()])
 
 
 def _recalibrated(y: np.ndarray, p: np.ndarray, shape: str | None) -> np.ndarray:
