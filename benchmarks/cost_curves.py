@@ -1,7 +1,7 @@
 """CPU seconds of ten everyday calls for 1000 to 10,000,000 rows, and the slopes of log time by log rows.
 
-``python benchmarks/cost_curves.py [--most 10000000] [--budget 20] [--write docs/speed.md]``; a call stops at the size
-for which the two sizes before foretell more seconds than the budget.
+``python benchmarks/cost_curves.py [--most 10000000] [--budget 20] [--write docs/evidence/speed.md]``; a call stops at
+the size for which the two sizes before foretell more seconds than the budget.
 """
 
 import argparse

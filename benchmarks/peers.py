@@ -1,8 +1,9 @@
 """calibstat beside other packages: values and CPU time of the same question, in one process, in turn.
 
-``python benchmarks/peers.py`` prints a table (``pip install "calibstat[peers]"`` first); ``--write docs/speed.md`` puts
-it into the page. Packages that bring torch are timed apart, in an environment with ``calibstat[peers-torch]``, by
-``--packages netcal torchmetrics --store benchmarks/peers_torch.csv``; the page has the stored rows too.
+``python benchmarks/peers.py`` prints a table (``pip install "calibstat[peers]"`` first); ``--write
+docs/evidence/speed.md`` puts it into the page. Packages that bring torch are timed apart, in an environment with
+``calibstat[peers-torch]``, by ``--packages netcal torchmetrics --store benchmarks/peers_torch.csv``; the page has the
+stored rows too.
 """
 
 import argparse

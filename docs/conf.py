@@ -8,7 +8,7 @@ from pathlib import Path
 import calibstat
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE / "extensions")]
+sys.path[:0] = [str(HERE / "tools"), str(HERE / "extensions")]
 
 project = "calibstat"
 author = "The calibstat developers"
@@ -29,11 +29,11 @@ extensions = [
     "site_search",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["examples", "extensions", "templates", "inventories"]
+exclude_patterns = ["examples", "extensions", "templates", "inventories", "tools"]
 templates_path = ["templates"]
 
 # Pages
-myst_enable_extensions = ["dollarmath", "colon_fence", "html_image"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "html_image"]
 myst_heading_anchors = 4
 myst_dmath_double_inline = True
 suppress_warnings = ["myst.header"]  # pages may leave out a level of headings
@@ -77,18 +77,17 @@ INVENTORIES = {
 intersphinx_mapping = {name: (url, f"inventories/{name}.inv") for name, url in INVENTORIES.items()}
 
 # Search: pages for contributors are left out, evidence stands behind, and pages are found by what users call them
-outside_of_search = ["decisions/*", "architecture", "genindex"]
-evidence = [
-    *("behind/*", "results/*", "studies/*", "proofs", "squares", "omnibus", "distances"),
-    *("conformance", "speed", "honesty", "papers", "paper-tables", "open-points", "methods", "stability"),
-]
-with (HERE / "search_words.txt").open(encoding="utf-8") as lines:  # of each line, a page and what users call it
+outside_of_search = ["evidence/decisions/*", "evidence/architecture", "genindex"]
+evidence = ["evidence/*", "results/*"]
+with (HERE / "extensions" / "search_words.txt").open(
+    encoding="utf-8"
+) as lines:  # of each line, a page and what users call it
     search_words = dict(line.strip().split(": ", 1) for line in lines)
 
 # Theme: no request to another host
 html_theme = "pydata_sphinx_theme"
 html_title = "calibstat"
-html_static_path = ["images", "site.css", "search_order.js"]
+html_static_path = ["images", "theme"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
@@ -102,7 +101,7 @@ html_theme_options = {
     "navbar_persistent": ["search-button"],
     "header_links_before_dropdown": 6,
     "show_toc_level": 2,
-    "navigation_depth": 2,
+    "navigation_depth": 3,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

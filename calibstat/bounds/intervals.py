@@ -111,7 +111,7 @@ class DirectionalInterval(Interval):
     def below(self, tail: float) -> Allowance:
         """Return how far the sum with the weights of the data may lie above its mean.
 
-        Statement and argument: docs/proofs.md, section 3.
+        Statement and argument: docs/evidence/proofs.md, section 3.
         """
 
     def directional(self, theta: np.ndarray) -> Any:
@@ -133,7 +133,7 @@ class DirectionalInterval(Interval):
     def reach(self, resampled: np.ndarray, tail: float) -> float:
         """Return how far the estimate may lie above the measure, from what `resampled` returns.
 
-        Statement and argument: docs/proofs.md, section 3.
+        Statement and argument: docs/evidence/proofs.md, section 3.
         """
         return upper_quantile(resampled + self.missing_bias(resampled), tail)
 

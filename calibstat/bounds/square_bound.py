@@ -1,7 +1,8 @@
 """Bounds of squared kernel errors of one model, and of the difference of two, in closed form.
 
 The mean over pairs of different rows of r_i r_j k(v_i, v_j) estimates the square of a kernel error without bias, for
-every number of rows. docs/squares.md has the statements, the proofs and what is only asymptotic, in the same symbols.
+every number of rows. docs/evidence/squares.md has the statements, the proofs and what is only asymptotic, in the same
+symbols.
 """
 
 from __future__ import annotations

@@ -66,5 +66,5 @@ print(table.to_string())
 axes = cs.plot(ranking)
 
 # %%
-# :doc:`Studies </studies>` has all questions, measures and data of your own, files that keep a study together, and
-# long runs that can be stopped and go on.
+# :doc:`Studies </guide/studies>` has all questions, measures and data of your own, files that keep a study together,
+# and long runs that can be stopped and go on.

@@ -1,8 +1,8 @@
 """Pages and parts of pages that are made: an extension around `measure_pages`, `result_pages` and `study_pages`.
 
 A page for each measure, each class of results and each study is written to docs/measures, docs/results and
-docs/studies, where git ignores it. A line ``<!-- name -->`` of a page is replaced by what `measure_pages.MARKERS` makes
-of it.
+docs/evidence/studies, where git ignores it. A line ``<!-- name -->`` of a page is replaced by what
+`measure_pages.MARKERS` makes of it, and a toctree with the option ``:lines:`` by a list of its pages.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import measure_pages
+import page_lists
 import result_pages
 import study_pages
 from measure_pictures import picture
@@ -50,12 +51,14 @@ def write_results(app: Any, config: Any) -> None:
 
 def write_studies(app: Any, config: Any) -> None:
     """Write the pages of the studies."""
-    write_pages(Path(app.srcdir) / "studies", {name: study_pages.study_page(name) for name in study_pages.PAGES})
+    write_pages(
+        Path(app.srcdir) / "evidence" / "studies", {name: study_pages.study_page(name) for name in study_pages.PAGES}
+    )
 
 
 def fill_in(app: Any, page: str, source: list[str]) -> None:
-    """Replace the markers of a page."""
-    source[0] = measure_pages.filled_in(source[0])
+    """Replace the markers of a page, and list the pages of its toctrees."""
+    source[0] = page_lists.with_lines(measure_pages.filled_in(source[0]), Path(app.env.doc2path(page)).parent)
 
 
 def setup(app: Any) -> dict[str, Any]:

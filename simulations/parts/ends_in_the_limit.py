@@ -1,8 +1,8 @@
 """Upper ends of errors under cross-validation as n grows: cells with independent normal noise.
 
 In units of one over the root of n the residuals of the rows add S = mu + G in the cells, where G is noise of known
-standard deviations and mu the error of the models, which may follow the noise. The ends are those of docs/proofs.md,
-written a second time.
+standard deviations and mu the error of the models, which may follow the noise. The ends are those of
+docs/evidence/proofs.md, written a second time.
 """
 
 from __future__ import annotations

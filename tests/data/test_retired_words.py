@@ -203,7 +203,10 @@ def told():
 
 
 def test_the_page_of_upgrades_has_the_table():
-    assert f"\n\n| word | of | write |\n|---|---|---|\n{told()}\n\n" in (PROJECT / "docs" / "stability.md").read_text()
+    assert (
+        f"\n\n| word | of | write |\n|---|---|---|\n{told()}\n\n"
+        in (PROJECT / "docs" / "start" / "stability.md").read_text()
+    )
 
 
 @pytest.mark.parametrize(("name", "now"), RETIRED_FUNCTIONS.items())

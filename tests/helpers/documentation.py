@@ -6,23 +6,20 @@ import sys
 from project_folder import PROJECT
 
 DOCS = PROJECT / "docs"
-MADE = ("measures", "reference", "gallery", "results", "studies")  # of which only an index is written by hand
-PAGES = [
-    page
-    for page in sorted(DOCS.glob("**/*.md"))
-    if page.relative_to(DOCS).parts[0] not in MADE or page.relative_to(DOCS).parts[1:] == ("index.md",)
-]
+TOOLS = DOCS / "tools"
+MADE = ("measures", "gallery", "results", "studies")  # of which only an index is written by hand
+PAGES = [page for page in sorted(DOCS.glob("**/*.md")) if page.parent.name not in MADE or page.name == "index.md"]
 
 
 def measure_pages():
     """Load the module that makes pages and tables."""
-    if str(DOCS) not in sys.path:
-        sys.path.append(str(DOCS))  # it imports what stands beside it
-    return load(DOCS / "measure_pages.py")
+    return load(TOOLS / "measure_pages.py")
 
 
 def load(path):
     """Load a file of the documentation as a module."""
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))  # it imports what stands beside it
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

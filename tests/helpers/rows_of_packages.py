@@ -1,4 +1,4 @@
-"""Rows that other packages and calibstat judge, and the tables of the pages ``docs/from-*.md`` about these packages.
+"""Rows that other packages and calibstat judge, and the tables of ``docs/start/from-*.md`` about these packages.
 
 ``python tests/helpers/rows_of_packages.py`` computes what each package that is installed says of them, and stores it
 with versions in tests/promises/packages.csv. Rows of packages that are not installed are kept.
@@ -78,7 +78,7 @@ def rows():
 
 def table(package):
     """The rows of the table of a page: what is called there, what here, and whether the numbers are the same."""
-    page = (PROJECT / "docs" / f"from-{package}.md").read_text(encoding="utf-8")
+    page = (PROJECT / "docs" / "start" / f"from-{package}.md").read_text(encoding="utf-8")
     return re.findall(r"^\| `([^`]+)` \| `(cs\.[^`]+)` \| ([^|]+) \|$", page, flags=re.MULTILINE)
 
 

@@ -80,7 +80,9 @@ def test_small_errors_are_not_to_be_recalibrated():
     assert next_step(0.001, size(0.0119, 0.006)).startswith(
         "Use the predictions if an error of 1.2 points does not matter"
     )
-    title = (PROJECT / "docs" / "tiny-errors.md").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+    title = (
+        (PROJECT / "docs" / "more" / "tiny-errors.md").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+    )
     assert next_step(0.001, size(0.0119, 0.006)).endswith(f' See the page "{title}".')
     assert "Monitor" in next_step(0.5, size(0.01))
     assert next_step(0.5, size(0.05)).startswith("Collect more rows if an error of 5 points")

@@ -128,7 +128,7 @@ def bounds_in_the_ball(moments, value, tail_bound, rate, functions):
 
 @pytest.mark.parametrize("bandwidth", [0.2, 1.0])
 def test_high_end_is_the_root_of_the_bound_of_the_square_where_that_is_lower(bandwidth, monkeypatch):
-    """The bound of the square by sums over all pairs of rows, as docs/squares.md has it, at temperature 1.5."""
+    """The bound of the square by sums over all pairs of rows, as docs/evidence/squares.md has it."""
     y, p = cs.generators.temperature(1.5).sample(400, rng=2)
     n, tail = 400, 0.025
     z, r = norm.isf(tail), y - p

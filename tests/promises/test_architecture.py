@@ -292,7 +292,7 @@ def test_an_import_from_beside_the_package_is_found(source, found):
 
 
 def test_the_first_functions_need_numpy_and_scipy_alone():
-    """As docs/installing.md says of an install without the other libraries."""
+    """As docs/start/installing.md says of an install without the other libraries."""
     others = sorted(libraries(sources()) - {"numpy", "scipy"})
     code = f"""
         import sys

@@ -16,7 +16,7 @@ from project_folder import PROJECT
 
 import calibstat as cs
 
-PAGE = (PROJECT / "docs" / "ci.md").read_text(encoding="utf-8")
+PAGE = (PROJECT / "docs" / "start" / "ci.md").read_text(encoding="utf-8")
 ACTION = yaml.safe_load(re.search(r"```yaml\n(name: .*?)```", PAGE, flags=re.DOTALL)[1])
 STEPS = ACTION["runs"]["steps"]
 USE = yaml.safe_load(re.search(r"```yaml\n(- uses: .*?)```", PAGE, flags=re.DOTALL)[1])[0]

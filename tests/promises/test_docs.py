@@ -78,7 +78,7 @@ def test_every_measure_has_a_page(pages, name):
     assert page.count("**When to use it:** ") == page.count("**When not:** ") == 1
 
 
-REFERENCE = sorted((ROOT / "docs" / "api").glob("*.md"))
+REFERENCE = [page for page in sorted((ROOT / "docs" / "reference").glob("*.md")) if page.stem != "index"]
 
 
 def in_reference(page):
@@ -104,12 +104,15 @@ def test_the_reference_names_everything_once():
         assert set(names) <= {name for home, name in named if home == module}
     assert all(hasattr(sys.modules[home], name) for home, name in named)
     assert {name for home, name in named if home == "calibstat"} == set(public["calibstat"])
-    assert {(ROOT / "docs" / "api.md").read_text().count(f"api/{page.stem}\n") for page in REFERENCE} == {1}
+    index = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
+    assert {index.count(f"\n{page.stem}\n") for page in REFERENCE} == {1}
 
 
-NAMES = (ROOT / "docs" / "other-packages.md").read_text(encoding="utf-8")
+NAMES = (ROOT / "docs" / "start" / "other-packages.md").read_text(encoding="utf-8")
 ROWS = [line for line in NAMES.splitlines() if line.startswith("| ")]
-WHICH = (ROOT / "docs" / "which.md").read_text(encoding="utf-8").partition("\n\n**Which interval?**")[0]
+WHICH = (
+    (ROOT / "docs" / "guide" / "which-measure.md").read_text(encoding="utf-8").partition("\n\n**Which interval?**")[0]
+)
 CALLS = sorted(set(re.findall(r"`((?:1 - |list\()?cs\.[^`]+)`", NAMES + WHICH)))
 
 
@@ -159,7 +162,7 @@ def test_every_row_of_the_names_has_one_call():
     assert all(len(re.findall(r"`(?:cs\.|list\(cs\.|1 - cs\.)", row)) == 1 for row in rows)
 
 
-ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "docs" / "evidence" / "architecture.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 TREE = ARCHITECTURE.partition("```\n")[2].partition("```")[0]
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 import calibstat as cs
 
-PAGE = (PROJECT / "docs" / "papers.md").read_text(encoding="utf-8")
+PAGE = (PROJECT / "docs" / "evidence" / "papers.md").read_text(encoding="utf-8")
 LIST = (PROJECT / "tests" / "papers" / "items.md").read_text(encoding="utf-8")
 ITEMS = {"Chidambaram and Ge": 45, "Błasiok, Gopalan": 50, "Nixon": 37, "Nakkiran": 36, "Vaicenavicius": 46}
 VERDICTS = ("whole", "partly", "differs", "not built", "beyond")

@@ -6,8 +6,8 @@ import re
 from package_sources import parsed, sources
 from project_folder import PROJECT
 
-PAGE = (PROJECT / "docs" / "proofs.md").read_text(encoding="utf-8")
-NAMED = re.compile(r"docs/proofs\.md, section (\d+)")
+PAGE = (PROJECT / "docs" / "evidence" / "proofs.md").read_text(encoding="utf-8")
+NAMED = re.compile(r"docs/evidence/proofs\.md, section (\d+)")
 
 
 def places(page):
@@ -56,7 +56,7 @@ def test_no_section_is_named_elsewhere_than_in_docstrings():
 
 def test_what_does_not_agree_is_found():
     page = "## 1. One\n\n*In the code:* `bounds.a.B.high`.\n\n## 2. Two\n\ntext\n"
-    docstring = '"""Return it.\n\n        docs/proofs.md, section {}.\n        """'
+    docstring = '"""Return it.\n\n        docs/evidence/proofs.md, section {}.\n        """'
     source = f"class B:\n    def high(self):\n        {docstring}\n"
     assert faults(page, {"bounds/a.py": source.format(1)}) == ([2], [])
     wrong = [("bounds.a.B.high", 1), ("bounds.a.B.high", 2)]

@@ -4,7 +4,7 @@ import asyncio
 import shutil
 
 import pytest
-from documentation import DOCS, load
+from documentation import DOCS, TOOLS, load
 from quick_report import quick_report
 
 import calibstat as cs
@@ -31,7 +31,7 @@ PLANTED = {
 @pytest.fixture(scope="module")
 def checker():
     """Without playwright or Chromium these tests fail, and are never skipped."""
-    return load(DOCS / "check_site.py")
+    return load(TOOLS / "check_site.py")
 
 
 def write(folder, body, name="page.html"):
@@ -60,9 +60,8 @@ def test_without_chromium_the_check_fails(checker, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def search(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS))
-    return load(DOCS / "check_search.py")
+def search():
+    return load(TOOLS / "check_search.py")
 
 
 def test_words_whose_page_is_not_first_are_found(search):

@@ -113,7 +113,7 @@ def test_broken_promises_of_calibstat_are_found():
 
 def test_the_page_has_the_numbers_of_the_stored_table():
     stored = pd.read_csv(PROJECT / "simulations" / "results" / "peers.csv", comment="#")
-    page = (PROJECT / "docs" / "honesty.md").read_text(encoding="utf-8")
+    page = (PROJECT / "docs" / "evidence" / "honesty.md").read_text(encoding="utf-8")
     for question in ("interval", "p-value"):
         assert study.of_page(stored, question) in page
     assert study.of_page(stored.assign(above=stored["above"] + 1), "interval") not in page
@@ -121,7 +121,7 @@ def test_the_page_has_the_numbers_of_the_stored_table():
 
 def test_the_page_begins_with_our_own_worst_rows():
     stored = pd.read_csv(PROJECT / "simulations" / "results" / "peers.csv", comment="#")
-    page = (PROJECT / "docs" / "honesty.md").read_text(encoding="utf-8")
+    page = (PROJECT / "docs" / "evidence" / "honesty.md").read_text(encoding="utf-8")
     worst = study.own_worst(stored)
     assert worst in page
     assert page.index(worst) < page.index("<!-- intervals: begin -->")

@@ -1,7 +1,7 @@
 """Names of other packages, of papers and of the other side of calibstat, and what they are called here.
 
 One place for all of them: calls, arguments, attributes and commands. It imports nothing of calibstat, so that every
-error may ask it. docs/other-packages.md has the same calls, and the tests of both run them.
+error may ask it. docs/start/other-packages.md has the same calls, and the tests of both run them.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class OwnOutcomes(Paired):
     """Models on the same rows, each with outcomes of its own, which depend on each other in any way.
 
     Rows enter every formula by outcome and prediction of each model, so that nothing is as if outcomes were the same.
-    Statement and argument: docs/squares.md, under models with outcomes of their own.
+    Statement and argument: docs/evidence/squares.md, under models with outcomes of their own.
     """
 
     def pose(self, measure: Measure, draws: Draws) -> ComparedModels:

@@ -21,7 +21,7 @@ from calibstat.data.words.names_elsewhere import (
 from calibstat.plots.plot import PLOTS
 from calibstat.result import Result
 
-PAGE = (PROJECT / "docs" / "other-packages.md").read_text(encoding="utf-8")
+PAGE = (PROJECT / "docs" / "start" / "other-packages.md").read_text(encoding="utf-8")
 FOUND = {
     "mce": 'measure="ece", norm="max"',
     "MCE": 'measure="ece", norm="max"',

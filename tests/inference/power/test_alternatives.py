@@ -55,7 +55,7 @@ def test_a_shift_of_an_alternative_has_the_opposite_sign_of_the_generator_and_al
     inside = np.array([0.1, 0.5, 0.9])
     assert np.all(as_alternative("shift=0.5").truth(inside) > inside)
     assert np.all(cs.generators.shift(0.5).curve(inside) < inside)
-    planning = (PROJECT / "docs" / "planning.md").read_text(encoding="utf-8")
+    planning = (PROJECT / "docs" / "more" / "planning.md").read_text(encoding="utf-8")
     options = [run(name, "--help").stdout.replace("│", "") for name in ("power", "sample-size")]
     for text in (cs.generators.shift.__doc__, cs.power.__doc__, cs.sample_size.__doc__, planning, *options):
         assert "more frequent than predicted" in plain_text(text)

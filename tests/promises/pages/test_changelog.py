@@ -49,7 +49,7 @@ def test_a_version_is_read_in_some_minutes():
         ("### What is new\n", "### What is new\n" + "- a\n" * MOST_LINES, "too long"),
         ("### What is new\n", "### What is new\n\n- " + "a" * LONGEST_LINE, "- aaa"),
         ("| before | now |\n", "| before | now | why |\n", "| before"),
-        ("](docs/omnibus.md)", "](docs/omni.md)", "docs/omni.md"),
+        ("](docs/evidence/omnibus.md)", "](docs/omni.md)", "docs/omni.md"),
         ("### What is new\n", "### What is new\n\n- a line\n  of a diary\n", "  of a diary"),
         (f"## {calibstat.__version__}", "## 9.0.0", "9.0.0"),
     ],

@@ -11,7 +11,7 @@ from calibstat.inference.designs.clustered import Clustered
 from calibstat.inference.designs.cross_validated import CrossValidated
 from calibstat.inference.designs.judged_labels import Judged
 
-PAGE = (PROJECT / "docs" / "designs.md").read_text(encoding="utf-8")
+PAGE = (PROJECT / "docs" / "more" / "designs.md").read_text(encoding="utf-8")
 LABELS = {"labels", "pos_label"}
 REASONS = {"clusters": Clustered.refuses, "cross-validated": CrossValidated.refuses, "judged": Judged.refuses}
 

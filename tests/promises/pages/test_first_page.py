@@ -12,12 +12,12 @@ PAPERS = ("2406.04068", "2211.16886", "2210.01964", "1904.01685", "1902.06977")
 MOST_WORDS = 120
 MOST_WORDS_OF_README = 700  # with code
 CARDS = {
-    "Is it calibrated?": "tests.md",
-    "How large is the error?": "intervals.md",
-    "Where is it wrong?": "reliability.md",
-    "For whom is it wrong?": "groups.md",
-    "Which is better?": "comparing.md",
-    "How good is a measure?": "studies.md",
+    "Is it calibrated?": "guide/tests.md",
+    "How large is the error?": "guide/intervals.md",
+    "Where is it wrong?": "guide/reliability.md",
+    "For whom is it wrong?": "guide/groups.md",
+    "Which is better?": "guide/comparing.md",
+    "How good is a measure?": "guide/studies.md",
 }
 
 
@@ -49,7 +49,7 @@ def test_both_begin_with_the_same_six_questions():
     assert cards(README.replace("- **[Is it", "- [Is it")) != cards(README)
     for line in filter(None, beginning(README).splitlines()):
         assert line.replace("](docs/", "](") in site
-    assert "(which.md#what-calibstat-does-not-do)" in beginning(site)
+    assert "(guide/which-measure.md#what-calibstat-does-not-do)" in beginning(site)
 
 
 def test_the_site_writes_nothing_of_it_again():

@@ -6,9 +6,9 @@ import pandas as pd
 from documentation import DOCS, measure_pages
 from project_folder import PROJECT
 
-PAGE = (DOCS / "five-papers.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "more" / "five-papers.md").read_text(encoding="utf-8")
 PAPERS = ["Chidambaram and Ge", "Błasiok", "Nakkiran", "Nixon", "Vaicenavicius"]
-STUDY = re.compile(r"\]\(studies/(\w+)\.md\)")
+STUDY = re.compile(r"\]\(\.\./evidence/studies/(\w+)\.md\)")
 
 
 def rows(page):

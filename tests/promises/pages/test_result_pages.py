@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from documentation import DOCS, load, measure_pages
+from documentation import TOOLS, load, measure_pages
 
 PARTS_OF_RESULTS = {  # bases, and what only other results hold
     "Result",
@@ -17,7 +17,7 @@ PARTS_OF_RESULTS = {  # bases, and what only other results hold
 
 def test_every_class_of_results_has_a_page():
     measure_pages()  # which finds what stands beside it
-    made = load(DOCS / "result_pages.py")
+    made = load(TOOLS / "result_pages.py")
     loaded = {name: each for name, each in made.classes().items() if each.__module__.startswith("calibstat.")}
     assert set(loaded) - PARTS_OF_RESULTS == set(made.RESULTS)
     for name in made.RESULTS:

@@ -35,7 +35,7 @@ SLOW = {"one_side": OfCompute(112)}
 STALE = {  # cells whose numbers are others today, and why the table is left as it is
     "peers": (
         OfTask(0),
-        "rows of calibstat of version 0.1.0, as docs/honesty.md says; to make them takes 7 CPU minutes",
+        "rows of calibstat of version 0.1.0, as docs/evidence/honesty.md says; to make them takes 7 CPU minutes",
     ),
     "planning": (OfTask(0), "of version 0.1.0, and 3 of 4 cells differ; a run takes 0.1 h on two cores"),
     "rows_of_classes": (OfTask(1), "of version 0.1.0; 10 of 12 rows of a cell differ; a run takes 0.4 h on two cores"),

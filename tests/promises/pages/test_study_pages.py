@@ -2,11 +2,11 @@
 
 import re
 
-from documentation import DOCS, load, measure_pages
+from documentation import DOCS, TOOLS, load, measure_pages
 
 measure_pages()  # which finds what stands beside it
-made = load(DOCS / "study_pages.py")
-FOLDER = DOCS / "studies"
+made = load(TOOLS / "study_pages.py")
+FOLDER = DOCS / "evidence" / "studies"
 
 
 def leads_nowhere(page):
@@ -20,7 +20,7 @@ def leads_nowhere(page):
 def test_every_study_has_a_page_with_its_pictures():
     for name, source in made.PAGES.items():
         page, found = made.study_page(name), source.read_text(encoding="utf-8")
-        assert page.count(":::{figure} ../../simulations/figures/") == found.count("](../figures/") > 0, name
+        assert page.count(":::{figure} ../../../simulations/figures/") == found.count("](../figures/") > 0, name
         assert "](../figures/" not in page, name
         assert re.search(rf"`(simulations|calibstat/papers)/{name}\.py`", page), name
         assert leads_nowhere(page) == [], name
@@ -38,7 +38,9 @@ def test_the_list_has_every_study_with_its_answer_and_its_limit():
 
 
 def test_links_lead_to_pages_of_the_site():
-    found = "[all](../README.md), [proofs](../../docs/proofs.md#2-a), [its study](../size.py) and [bias](bias.md)"
+    found = (
+        "[all](../README.md), [proofs](../../docs/evidence/proofs.md#2-a), [its study](../size.py) and [bias](bias.md)"
+    )
     expected = "[all](index.md), [proofs](../proofs.md#2-a), `simulations/size.py` and [bias](bias.md)"
     assert made.LINK.sub(made.on_the_site, found) == expected
     assert leads_nowhere(expected) == []
@@ -51,4 +53,5 @@ def test_numbers_keep_their_per_cent_signs():
 
 def test_a_link_to_nothing_is_found():
     assert leads_nowhere("[a](no_study.md) and [b](../no_page.md#a)") == ["no_study.md", "../no_page.md"]
-    assert leads_nowhere(":::{figure} ../../simulations/figures/none.png\n") == ["../../simulations/figures/none.png"]
+    none = "../../../simulations/figures/none.png"
+    assert leads_nowhere(f":::{{figure}} {none}\n") == [none]

@@ -13,7 +13,7 @@ MADE = rf"Made by `(python benchmarks/\w+\.py[^`]*)` with calibstat ([\d.]+), {C
 
 
 def page(name):
-    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+    return (ROOT / "docs" / "evidence" / name).read_text(encoding="utf-8")
 
 
 def of_other_versions(text):

@@ -15,7 +15,7 @@ from calibstat.papers.parts.claims import LOWEST, SAME_ACCURACY, UNBOUNDED, WORS
 study = study_file("paper_tables")
 STORED = pd.read_csv(PROJECT / "simulations" / "results" / "paper_tables.csv", comment="#")
 FINDINGS = (PROJECT / "simulations" / "findings" / "paper_tables.md").read_text(encoding="utf-8")
-PAGE = (PROJECT / "docs" / "behind" / "paper-tables.md").read_text(encoding="utf-8")
+PAGE = (PROJECT / "docs" / "evidence" / "behind" / "paper-tables.md").read_text(encoding="utf-8")
 MODELS = ("uncalibrated", "temperature", "histogram, by class", "isotonic", "mean replacement")
 COLUMNS = {
     "accuracy": "accuracy",

@@ -89,7 +89,7 @@ def test_blocks_miss_as_often_as_they_say_where_days_do_not_depend_on_each_other
 
 
 def test_the_page_has_the_numbers_of_the_table():
-    page = (PROJECT / "docs" / "days-in-a-row.md").read_text(encoding="utf-8")
+    page = (PROJECT / "docs" / "more" / "days-in-a-row.md").read_text(encoding="utf-8")
     table = pd.read_csv(PROJECT / "simulations" / "results" / "dependent_days.csv", comment="#")
 
     def percent(count):

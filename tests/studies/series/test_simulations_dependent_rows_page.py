@@ -169,7 +169,7 @@ def test_the_page_says_which_cells_are_beyond_the_exact_limit():
 
 
 def test_the_decision_has_the_numbers_of_the_table():
-    path = PROJECT / "docs" / "decisions" / "0031-a-cluster-that-was-not-observed.md"
+    path = PROJECT / "docs" / "evidence" / "decisions" / "0031-a-cluster-that-was-not-observed.md"
     page = " ".join(path.read_text(encoding="utf-8").split())
     counts = [beyond("outcomes", method, measure="mean") for method in ("CR2", "t")]
     assert f"in {counts[0]} of 288 cells of mean outcomes, Student's in {counts[1]}." in page
