@@ -31,6 +31,18 @@ TOP_SCORE = 16.0  # the largest score: the sigmoid of a score twice as large sti
 class CalibratedModel(Parametrised):
     """A classifier whose probabilities are recalibrated by a map that is fitted to predictions of held-out rows.
 
+        >>> import calibstat as cs
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = cs.CalibratedModel(GaussianNB(), map="PlattScaling", random_state=1).fit(X[:400], y[:400])
+        >>> model.map_
+        PlattScaling(clip=6e-08)
+        >>> raw = cs.predict(GaussianNB().fit(X[:400], y[:400]), X[400:])
+        >>> after = cs.predict(model, X[400:])
+        >>> cs.estimate(y[400:], after, measure="log_loss") < cs.estimate(y[400:], raw, measure="log_loss", clip=1e-9)
+        True
+
     Parameters
     ----------
     estimator : object
@@ -62,30 +74,13 @@ class CalibratedModel(Parametrised):
     Notes
     -----
     The estimator is fitted cv + 1 times: without each fold, for the predictions that the map is fitted to, and on all
-    rows, for new ones. The map belongs to models of fewer rows than the one that it is applied to, and the smallest of
-    several scores promises too much. So nothing is promised of the error of this model: judge it on other rows, or
-    judge it as a learner by ``calibstat.cross_validate(CalibratedModel(...), X, y)``. That the map sees the outcomes of
-    the rows once more than the estimator is why it is fitted to held-out predictions; `sample_weight` counts in both
-    fits. An estimator without `predict_proba`, such as a support vector machine, is asked for its `decision_function`,
-    and the map gets the sigmoid of its scores, or the softmax of several; so Platt scaling of two classes is the
-    logistic regression on the scores. Where the largest of the held-out scores is above 16 or below 1/16 all are first
-    multiplied by a power of 2, `scale_`, since the sigmoid of large ones is 1; maps that scale logits, or need their
-    order alone, do not change by that. Where probabilities are exactly 0 or 1, maps by default and by name move them by
-    half the distance of the nearest other one.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = cs.CalibratedModel(GaussianNB(), map="PlattScaling", random_state=1).fit(X[:400], y[:400])
-    >>> model.map_
-    PlattScaling(clip=6e-08)
-    >>> before = cs.predict(GaussianNB().fit(X[:400], y[:400]), X[400:])
-    >>> after = cs.predict(model, X[400:])
-    >>> cs.estimate(y[400:], after, measure="log_loss") < cs.estimate(y[400:], before, measure="log_loss", clip=1e-9)
-    True
+    rows, for new ones. Nothing is promised of the error of this model: judge it on other rows, or as a learner by
+    ``calibstat.cross_validate(CalibratedModel(...), X, y)``. `sample_weight` counts in both fits. An estimator without
+    `predict_proba`, such as a support vector machine, is asked for its `decision_function`, and the map gets the
+    sigmoid of its scores, or the softmax of several; so Platt scaling of two classes is the logistic regression on the
+    scores. Where the largest of the held-out scores is above 16 or below 1/16 all are first multiplied by a power of 2,
+    `scale_`. Where probabilities are exactly 0 or 1, maps by default and by name move them by half the distance of the
+    nearest other one.
     """
 
     _estimator_type: ClassVar[str] = "classifier"

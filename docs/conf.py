@@ -10,6 +10,8 @@ import calibstat
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "tools"), str(HERE / "extensions")]
 
+from result_pages import result_sections  # noqa: E402  (in the folder of tools)
+
 project = "calibstat"
 author = "The calibstat developers"
 copyright = author
@@ -24,6 +26,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "made_pages",
+    "reference_pages",
     "docstring_links",
     "local_mathjax",
     "site_search",
@@ -45,6 +48,7 @@ default_role = "named"  # of docstring_links
 autodoc_typehints = "none"  # docstrings say the types
 autodoc_member_order = "bysource"
 autosummary_generate = True
+autosummary_context = {"result_sections": result_sections()}
 autosummary_filename_map = {"calibstat.measure": "calibstat.measure-function"}  # beside Measure on any disk
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -78,7 +82,7 @@ intersphinx_mapping = {name: (url, f"inventories/{name}.inv") for name, url in I
 
 # Search: pages for contributors are left out, evidence stands behind, and pages are found by what users call them
 outside_of_search = ["evidence/decisions/*", "evidence/architecture", "genindex"]
-evidence = ["evidence/*", "results/*"]
+evidence = ["evidence/*"]
 with (HERE / "extensions" / "search_words.txt").open(
     encoding="utf-8"
 ) as lines:  # of each line, a page and what users call it

@@ -167,13 +167,12 @@ def calibration_belt(
     The curve: the logit of the outcome's probability as a polynomial in the logit of the prediction. The degree starts
     at 1 (2 in internal validation, where the fit at degree 1 is exact) and grows while a likelihood-ratio test of one
     more passes at level .95, up to 4. The null hypothesis is that the polynomial is the logit of the prediction itself;
-    the statistic is twice the log-likelihood that the polynomial of the selected degree gains. Its limit for many rows
-    is corrected for the choice of the degree; the page "Classical tests" has it.
+    the statistic is twice the log-likelihood that the selected polynomial gains. Its limit for many rows is corrected
+    for the choice of the degree; the page "Classical tests" has it.
 
-    The bands are simultaneous, not pointwise: a calibrated model leaves the band of 95 % anywhere at all in at most 5 %
-    of the data sets, in the limit. Away from calibration their level is not exactly known. Cost: one sort, then some
-    thousand passes over the distinct predictions, or over about 1000 points that stand for them: sums of likelihoods
-    over these are the same to a relative 1e-12.
+    A calibrated model leaves the band of 95 % anywhere at all in at most 5 % of the data sets, in the limit. Away from
+    calibration their level is not exactly known. Cost: one sort, then some thousand passes over the distinct
+    predictions, or over about 1000 points that stand for them.
 
     References
     ----------

@@ -122,6 +122,12 @@ def cox(
 ) -> CoxResult:
     """Estimate Cox's calibration intercept and slope and test that they are 0 and 1.
 
+        >>> import calibstat as cs
+        >>> y, p = cs.generators.temperature(2.0).sample(5000, rng=1)  # every logit twice too large
+        >>> result = cs.classical.cox(y, p, held_out=True)
+        >>> round(result.slope, 1), result.slope_test.pvalue < 1e-6
+        (0.5, True)
+
     Parameters
     ----------
     y_true, y_prob, **about
@@ -153,29 +159,18 @@ def cox(
     The model: logit P(y = 1) = intercept + slope * logit(v), rows independent given the predictions v. A slope below 1
     means predictions that are too extreme. Three null hypotheses are tested by likelihood ratios, chi-square in the
     limit of many rows: intercept 0 given slope 1 (calibration in the large, 1 degree of freedom), slope 1 whatever the
-    intercept (1), and both (2). The first two statistics add up to the third. The intervals invert the
-    first two (profile likelihood), so that one at 95 % leaves its null value out just where its test rejects at 5 %;
-    the interval of the intercept is the profile over all slopes.
+    intercept (1), and both (2). The intervals invert the first two (profile likelihood); the interval of the intercept
+    is the profile over all slopes.
 
-    A logistic regression has intercept 0 and slope 1 on the rows that it was fitted to, however
-    good it is, so these tests make no sense there; other models look better there than they are. A curve that bends can
-    still have intercept 0 and slope 1: `calibration_belt`.
-    Cost: one sort, a few passes over the distinct predictions, and a few dozen over them or over about 1000 points
-    that stand for many of them.
+    A logistic regression has intercept 0 and slope 1 on the rows that it was fitted to, however good it is, so these
+    tests make no sense there. A curve that bends can still have intercept 0 and slope 1: `calibration_belt`. Cost: one
+    sort, and a few dozen passes over the distinct predictions, or over about 1000 points that stand for them.
 
     References
     ----------
     Cox 1958, Two further applications of a model for binary regression, doi:10.1093/biomet/45.3-4.562; Miller, Hui,
     Tierney 1991, Validation techniques for logistic regression models, doi:10.1002/sim.4780100805; Venzon, Moolgavkar
     1988, A method for computing profile-likelihood-based confidence intervals, doi:10.2307/2347496.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(2.0).sample(5000, rng=1)  # every logit twice too large
-    >>> result = cs.classical.cox(y, p, held_out=True)
-    >>> round(result.slope, 1), result.slope_test.pvalue < 1e-6
-    (0.5, True)
     """
     need_held_out(
         held_out, "Cox's test", "a logistic regression has intercept 0 and slope 1 on the rows it was fitted to"

@@ -29,6 +29,11 @@ def kolmogorov_smirnov(
 ) -> AsymptoticTestResult:
     """Test calibration by the largest cumulative residual and the limit distribution of Brownian motion.
 
+        >>> import calibstat as cs
+        >>> y, p = cs.generators.shift(0.5).sample(1000, rng=1)
+        >>> cs.classical.kolmogorov_smirnov(y, p).pvalue < 0.001
+        True
+
     Parameters
     ----------
     y_true, y_prob, **about
@@ -62,13 +67,6 @@ def kolmogorov_smirnov(
     ----------
     Arrieta-Ibarra et al. 2022, Metrics of calibration for probabilistic predictions, arXiv:2205.09680; Billingsley
     1999, Convergence of Probability Measures, section 9, doi:10.1002/9780470316962.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.shift(0.5).sample(1000, rng=1)
-    >>> cs.classical.kolmogorov_smirnov(y, p).pvalue < 0.001
-    True
     """
     seen, sample = binary_input(rows, "the Kolmogorov–Smirnov test")
     return _cumulative(seen, sample, KS().norm(sample.value, sample.residual), "Kolmogorov–Smirnov", "ks / sigma")
@@ -83,6 +81,11 @@ def kuiper(
     **about: Unpack[AboutRows],
 ) -> AsymptoticTestResult:
     """Test calibration by the range of the cumulative residuals and the limit distribution of Brownian motion.
+
+        >>> import calibstat as cs
+        >>> y, p = cs.generators.temperature(1.5).sample(2000, rng=1)
+        >>> cs.classical.kuiper(y, p).pvalue < 0.001
+        True
 
     Parameters
     ----------
@@ -117,13 +120,6 @@ def kuiper(
     ----------
     Arrieta-Ibarra et al. 2022, Metrics of calibration for probabilistic predictions, arXiv:2205.09680; Feller 1951, The
     asymptotic distribution of the range of sums of independent random variables, doi:10.1214/aoms/1177729589.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(1.5).sample(2000, rng=1)
-    >>> cs.classical.kuiper(y, p).pvalue < 0.001
-    True
     """
     seen, sample = binary_input(rows, "the Kuiper test")
     return _cumulative(seen, sample, Kuiper().norm(sample.value, sample.residual), "Kuiper", "kuiper / sigma")

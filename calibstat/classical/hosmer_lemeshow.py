@@ -105,14 +105,12 @@ def hosmer_lemeshow(
     statistic is the sum over the g groups that hold rows of (observed - expected)² / Σ v (1 - v).
 
     On held-out rows its limit is chi-square with g degrees of freedom: nothing was fitted, so nothing is subtracted.
-    The g - 2 of the textbooks is for the rows that a logistic regression was fitted to; on held-out rows it rejects a
-    calibrated model too often. For fitted rows g - 2 fits well if g is above the number of parameters (Hosmer, Lemeshow
-    1980); with an intercept alone it is g - 1.
+    The g - 2 of the textbooks is for the rows that a logistic regression was fitted to, if g is above the number of
+    parameters (Hosmer, Lemeshow 1980); with an intercept alone it is g - 1.
 
-    The limit needs an expected number of about five of either outcome in each group. The result depends on the groups;
-    opposite errors inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is exact. The page
-    "Classical tests" has the limit, and how often the test rejects calibrated predictions. Cost: one sort of the rows,
-    then one pass.
+    The limit needs an expected number of about five of either outcome in each group. Opposite errors inside a group
+    cancel. ``calibration_test(..., measure="ece", norm="l2")`` is exact. The page "Classical tests" says how often the
+    test rejects calibrated predictions. Cost: one sort of the rows, then one pass.
 
     References
     ----------

@@ -23,6 +23,12 @@ def spiegelhalter(
 ) -> AsymptoticTestResult:
     """Test calibration by Spiegelhalter's z: whether the Brier score is the one expected from the predictions.
 
+        >>> import calibstat as cs
+        >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)  # over-confident
+        >>> result = cs.classical.spiegelhalter(y, p)
+        >>> result.statistic > 3, result.pvalue < 0.01
+        (True, True)
+
     Parameters
     ----------
     y_true, y_prob, **about
@@ -43,27 +49,18 @@ def spiegelhalter(
 
     Notes
     -----
-    Null hypothesis: given the predictions v, every outcome y is 1 independently with its predicted probability. Then
-    z = Σ (y - v) (1 - 2v) / sqrt(Σ (1 - 2v)² v (1 - v)) is standard normal in the limit of many rows; the p-value is
+    Null hypothesis: given the predictions v, every outcome y is 1 independently with its predicted probability. Then z
+    = Σ (y - v) (1 - 2v) / sqrt(Σ (1 - 2v)² v (1 - v)) is standard normal in the limit of many rows; the p-value is
     two-sided. Held-out rows only.
 
     It has power in one direction only: the weight 1 - 2v changes sign at 1/2, so that predictions that are all too high
-    or all too low by the same amount leave z near 0 if they lie evenly about 1/2. A large p-value says next to nothing
-    about such a shift; `cox` does. A prediction of 1/2 does not count at all, nor does the variance of one of 0 or 1.
-    For the exact p-value of the same weights, or of a statistic that sees more, draw labels: `calibration_test`.
-    Cost: one sort of the rows, then one pass.
+    or all too low by the same amount leave z near 0 if they lie evenly about 1/2. `cox` finds such a shift. A
+    prediction of 1/2 does not count at all, nor does the variance of one of 0 or 1. `calibration_test` has an exact
+    p-value, for a statistic that sees more. Cost: one sort of the rows, then one pass.
 
     References
     ----------
     Spiegelhalter 1986, Probabilistic prediction in patient management and clinical trials, doi:10.1002/sim.4780050506.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)  # over-confident
-    >>> result = cs.classical.spiegelhalter(y, p)
-    >>> result.statistic > 3, result.pvalue < 0.01
-    (True, True)
     """
     seen, sample = binary_input(rows, "Spiegelhalter's test")
     z, pvalue = spiegelhalter_z(sample)

@@ -132,13 +132,12 @@ def t_cal(
     held-out rows only.
 
     At each scale the statistic is (1 / n) Σ_b [(Σ r)² - Σ r²] / n_b, the sums over the residuals r in bin b: an
-    estimate of the squared calibration error between bins, without bias if calibrated, and so perhaps negative. Few
-    bins see slow deviations best, many bins quick ones. The smallest p-value over the scales is compared with the
-    smallest p-values of the resamples themselves, each of them ranked among all the others. Data and resamples are
-    exchangeable under the null hypothesis and stay so through both rankings, so that P(p <= a) <= a exactly, for every
-    n and any ties. Where a deviation shows at one scale alone p cannot be much below scales / (1 + n_resamples): for
-    smaller p-values take more resamples or fewer scales. Cost: one sort, and for each resample one pass over the
-    distinct predictions and one over the bins of all scales that hold several of them.
+    estimate of the squared calibration error between bins, without bias if calibrated, and so perhaps negative. The
+    smallest p-value over the scales is compared with the smallest p-values of the resamples, each of them ranked among
+    all the others; so P(p <= a) <= a exactly, for every n and any ties. Where a deviation shows at one scale alone p
+    cannot be much below scales / (1 + n_resamples): for smaller p-values take more resamples or fewer scales. Cost: one
+    sort, and for each resample one pass over the distinct predictions and one over the bins of all scales that hold
+    several of them.
 
     References
     ----------

@@ -88,13 +88,11 @@ def validate(
     that these rows do not have, such as an AUC of one outcome, are nan, and `missing` says why. ICI and its relatives
     have no intervals: they are never 0, and a bootstrap interval of them misses a calibrated model.
 
-    The smoothed curve is the one of `rms::val.prob` in R, ``lowess(p, y, iter=0)``; other packages smooth in another
-    way and give other numbers for the same rows. The flexible curve is a logistic regression on a restricted cubic
-    spline of the log-odds with 5 knots, with a pointwise band. With weights every number is of rows that count by them.
-    With weights or clusters the intervals are for the population that the rows, or clusters, are an independent sample
-    of. With clusters and without weights `by_cluster` has O/E, intercept and slope of each, such as a hospital. The
-    pages "Clinical numbers" and "Behind clinical numbers" have how curves and intervals are made. Cost: one sort, some
-    passes over the distinct predictions, and 200 over them, or over 10,000 groups of them.
+    The smoothed curve is the one of `rms::val.prob` in R, ``lowess(p, y, iter=0)``. The flexible curve is a logistic
+    regression on a restricted cubic spline of the log-odds with 5 knots, with a pointwise band. With weights or
+    clusters the intervals are for the population that the rows, or clusters, are an independent sample of. With
+    clusters and without weights `by_cluster` has O/E, intercept and slope of each, such as a hospital. See the page
+    "Clinical numbers". Cost: one sort and some 200 passes over the distinct predictions, or over 10,000 groups of them.
 
     References
     ----------

@@ -175,6 +175,13 @@ class RawRows:
 class Data:
     """Outcomes and predictions of one model, checked once, for any number of questions.
 
+        >>> import calibstat as cs
+        >>> data = cs.Data([0, 1, 1], [0.2, 0.6, 0.9])
+        >>> data
+        Data(3 rows, 2 with outcome 1)
+        >>> cs.estimate(data, measure="brier") == cs.estimate([0, 1, 1], [0.2, 0.6, 0.9], measure="brier")
+        True
+
     Every function that takes ``(y_true, y_prob)`` takes it in their place, and then no other argument about rows. The
     same words beside outcomes and predictions describe rows for one question.
 
@@ -220,15 +227,6 @@ class Data:
     -----
     It holds the rows and what is computed from them, such as their order by prediction. Its repr shows counts only;
     results made from it hold no rows.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> data = cs.Data([0, 1, 1], [0.2, 0.6, 0.9])
-    >>> data
-    Data(3 rows, 2 with outcome 1)
-    >>> cs.estimate(data, measure="brier") == cs.estimate([0, 1, 1], [0.2, 0.6, 0.9], measure="brier")
-    True
     """
 
     has_outcomes: bool = True  # which decide nothing where they are not known
@@ -431,6 +429,14 @@ OneModel: TypeAlias = ArrayLike | Sample | Predictions | Data
 class Models(Mapping[str, Data]):
     """Outcomes and predictions of several models on the same rows, checked once, for any number of questions.
 
+        >>> import calibstat as cs
+        >>> models = cs.Models([0, 1, 1], {"A": [0.2, 0.6, 0.9], "B": [0.4, 0.4, 0.4]})
+        >>> models
+        Models('A', 'B': 3 rows, 2 with outcome 1)
+        >>> print(cs.estimate(models, measure="brier"))
+        A: 0.07
+        B: 0.2933
+
     Every function that takes ``(y_true, y_prob)`` takes it in their place, and then no other argument about rows. One
     of a single model returns `Answers`. As a mapping it has the `Data` of each model by its name.
 
@@ -448,16 +454,6 @@ class Models(Mapping[str, Data]):
     ------
     ValueError
         If the data are not as described; the model and the first offending row are named.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> models = cs.Models([0, 1, 1], {"A": [0.2, 0.6, 0.9], "B": [0.4, 0.4, 0.4]})
-    >>> models
-    Models('A', 'B': 3 rows, 2 with outcome 1)
-    >>> print(cs.estimate(models, measure="brier"))
-    A: 0.07
-    B: 0.2933
     """
 
     def __init__(
@@ -498,6 +494,13 @@ class Models(Mapping[str, Data]):
     def from_counts(cls, y_true: ArrayLike, y_prob: Mapping[str, ArrayLike], count: ArrayLike) -> Models:
         """Make models of counted rows: of the outcomes and predictions that occur, and how many rows have each.
 
+            >>> import calibstat as cs
+            >>> models = cs.Models.from_counts([0, 1, 1], {"A": [0.2, 0.2, 0.9], "B": [0.4, 0.4, 0.4]}, [70, 20, 10])
+            >>> models
+            Models('A', 'B': 100 rows, 30 with outcome 1)
+            >>> cs.compare(models).difference.round(4)
+            array([-0.0089])
+
         This is what ``SELECT y, A, B, COUNT(*) ... GROUP BY y, A, B`` of a database returns. `compare` takes it for the
         default measure, `brier` and `log_loss`, which draw no rows, and gives what it gives for the rows. Functions of
         one model take a `Sample` of each.
@@ -519,15 +522,6 @@ class Models(Mapping[str, Data]):
         ------
         ValueError
             If there is no row, lengths differ, or a number is out of range; the first offending entry is named.
-
-        Examples
-        --------
-        >>> import calibstat as cs
-        >>> models = cs.Models.from_counts([0, 1, 1], {"A": [0.2, 0.2, 0.9], "B": [0.4, 0.4, 0.4]}, [70, 20, 10])
-        >>> models
-        Models('A', 'B': 100 rows, 30 with outcome 1)
-        >>> cs.compare(models).difference.round(4)
-        array([-0.0089])
         """
         return models_of_counts(counted_rows(y_true, y_prob, count))
 

@@ -17,6 +17,10 @@ OBSERVED, WHOLE, ROWS_ALONE = UNSEEN = ("observed", "clusters", "rows")
 class Clusters:
     """The cluster of each row, with what is said of clusters that were not observed; for an argument `cluster`.
 
+        >>> import calibstat as cs
+        >>> cs.Clusters(["a", "a", "b"], unseen="rows")
+        Clusters(3 labels, unseen='rows')
+
     Parameters
     ----------
     labels : array_like, shape (n,)
@@ -32,12 +36,6 @@ class Clusters:
     ------
     ValueError
         If `unseen` is another word, or there are no labels, which are checked with the rows.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.Clusters(["a", "a", "b"], unseen="rows")
-    Clusters(3 labels, unseen='rows')
     """
 
     def __init__(self, labels: ArrayLike, *, unseen: str = OBSERVED) -> None:

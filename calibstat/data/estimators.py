@@ -23,6 +23,17 @@ class Classifier(Protocol):
 def predict(model: Classifier | Mapping[str, Classifier], X: object) -> Any:  # to be given on, as frame or mapping
     """Return the predicted probabilities of fitted classifiers, to be given as `y_prob`.
 
+        >>> import calibstat as cs
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = [[0], [1], [2], [3]], ["no", "no", "yes", "yes"]
+        >>> models = {"line": LogisticRegression().fit(X, y), "bayes": GaussianNB().fit(X, y)}
+        >>> list(cs.predict(models["line"], X).columns)
+        ['no', 'yes']
+        >>> result = cs.estimate(y, cs.predict(models, X), measure="ece")
+        >>> list(result), result["bayes"] < 0.1 < result["line"]
+        (['line', 'bayes'], True)
+
     Parameters
     ----------
     model : object, or mapping from name to object
@@ -41,19 +52,6 @@ def predict(model: Classifier | Mapping[str, Classifier], X: object) -> Any:  # 
     ------
     ValueError
         If a model has no `predict_proba`, or gives no probabilities of two classes or more.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> X, y = [[0], [1], [2], [3]], ["no", "no", "yes", "yes"]
-    >>> models = {"line": LogisticRegression().fit(X, y), "bayes": GaussianNB().fit(X, y)}
-    >>> list(cs.predict(models["line"], X).columns)
-    ['no', 'yes']
-    >>> result = cs.estimate(y, cs.predict(models, X), measure="ece")
-    >>> list(result), result["bayes"] < 0.1 < result["line"]
-    (['line', 'bayes'], True)
     """
     if isinstance(model, Mapping):
         return {str(name): _of_one(each, X, f" (of {short(name)})") for name, each in model.items()}

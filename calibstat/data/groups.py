@@ -75,6 +75,12 @@ class MadeGroups:
 class Groups:
     """Features of rows with how groups are made of them, or masks; for the argument `groups` of `audit`.
 
+        >>> import calibstat as cs, pandas as pd
+        >>> cs.Groups(pd.DataFrame({"age": [31, 64, 52], "sex": ["woman", "man", "woman"]}), depth=1)
+        Groups(DataFrame of shape (3, 2), depth=1, min_rows=30, n_quantiles=4)
+        >>> cs.Groups(pd.DataFrame({"age": [31, 64, 52]}), learner="tree")
+        Groups(DataFrame of shape (3, 1), learner='tree', split=0.5, leaves=8, min_rows=30)
+
     Parameters
     ----------
     given : data frame, mapping from name to boolean array of shape (n,), or boolean array of shape (n,) or (n, G)
@@ -98,14 +104,6 @@ class Groups:
     ------
     ValueError
         If a number is out of range, or nothing is given. Features are checked with the rows.
-
-    Examples
-    --------
-    >>> import calibstat as cs, pandas as pd
-    >>> cs.Groups(pd.DataFrame({"age": [31, 64, 52], "sex": ["woman", "man", "woman"]}), depth=1)
-    Groups(DataFrame of shape (3, 2), depth=1, min_rows=30, n_quantiles=4)
-    >>> cs.Groups(pd.DataFrame({"age": [31, 64, 52]}), learner="tree")
-    Groups(DataFrame of shape (3, 1), learner='tree', split=0.5, leaves=8, min_rows=30)
     """
 
     given: object

@@ -21,6 +21,15 @@ FAR_OFF = 5.0  # standard deviations that the number of labels may lie from the 
 class Judge:
     """The answers of a judge for all rows, where few rows have an outcome; for an argument `judge`.
 
+        >>> import calibstat as cs
+        >>> y, p = cs.generators.temperature(2).sample(2000, rng=1)
+        >>> few = [float(outcome) if i < 300 else None for i, outcome in enumerate(y)]
+        >>> judge = cs.Judge(0.8 * y + 0.1, blind=True)
+        >>> judge
+        Judge(2,000 answers, blind=True)
+        >>> cs.Data(few, p, judge=judge)
+        Data(2,000 rows, 300 of them labelled, 154 with outcome 1, with a judge)
+
     Outcomes that are not known are nan, None or masked in `y_true`. A judge is a model or a person whose answers are
     cheap; intervals are right whatever it says.
 
@@ -33,17 +42,6 @@ class Judge:
         subset.
     blind : bool, optional
         True says that the judge never saw an outcome of a labelled row; tests need it.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(2).sample(2000, rng=1)
-    >>> few = [float(outcome) if i < 300 else None for i, outcome in enumerate(y)]
-    >>> judge = cs.Judge(0.8 * y + 0.1, blind=True)
-    >>> judge
-    Judge(2,000 answers, blind=True)
-    >>> cs.Data(few, p, judge=judge)
-    Data(2,000 rows, 300 of them labelled, 154 with outcome 1, with a judge)
     """
 
     def __init__(self, answers: ArrayLike, *, inclusion: ArrayLike | None = None, blind: bool | None = None) -> None:

@@ -291,6 +291,10 @@ def _lens_of_class(name: str, subject: str, k: int) -> Lens:
 def one_class(k: int) -> Lens:
     """Return the lens of one class against the rest.
 
+        >>> import calibstat as cs
+        >>> print(cs.lenses.one_class(2).null)
+        given the probability of class 2 alone, in every row independently, class 2 is observed with this probability.
+
     Parameters
     ----------
     k : int
@@ -304,12 +308,6 @@ def one_class(k: int) -> Lens:
     ------
     ValueError
         If `k` is not a whole number of at least 0; or, when used, if there are only `k` classes or fewer.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> print(cs.lenses.one_class(2).null)
-    given the probability of class 2 alone, in every row independently, class 2 is observed with this probability.
     """
     k = _whole(k, 0, "the number of a class")
     return _lens_of_class(f"one_class({k})", f"class {k}", k)
@@ -317,6 +315,11 @@ def one_class(k: int) -> Lens:
 
 def groups(partition: Sequence[Sequence[int]]) -> Lens:
     """Return the lens that merges classes into groups and adds up their probabilities.
+
+        >>> import calibstat as cs
+        >>> lens = cs.lenses.groups([[0, 2], [1]])
+        >>> lens.scores(cs.Predictions.from_rows([0], [[0.5, 0.25, 0.25]]).prob)
+        array([[0.75, 0.25]])
 
     Parameters
     ----------
@@ -331,13 +334,6 @@ def groups(partition: Sequence[Sequence[int]]) -> Lens:
     ------
     ValueError
         If there are fewer than two groups, one is empty or a class is in two; or, when used, if a class is in none.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> lens = cs.lenses.groups([[0, 2], [1]])
-    >>> lens.scores(cs.Predictions.from_rows([0], [[0.5, 0.25, 0.25]]).prob)
-    array([[0.75, 0.25]])
     """
     try:
         cut = [[_whole(k, 0, "the number of a class") for k in group] for group in partition]
@@ -377,6 +373,11 @@ def groups(partition: Sequence[Sequence[int]]) -> Lens:
 def top_k(k: int) -> Lens:
     """Return the lens of the rank of the observed class: most likely, second, ..., k-th, or any other.
 
+        >>> import calibstat as cs
+        >>> lens = cs.lenses.top_k(2)
+        >>> lens.scores(cs.Predictions.from_rows([0], [[0.25, 0.5, 0.125, 0.125]]).prob)
+        array([[0.5 , 0.25, 0.25]])
+
     The new classes are the k most likely classes of each row, in order, and all others together. Of equally likely
     classes the one with the smaller number comes first.
 
@@ -393,13 +394,6 @@ def top_k(k: int) -> Lens:
     ------
     ValueError
         If `k` is not a whole number of at least 1; or, when used, if there are not more than `k` classes.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> lens = cs.lenses.top_k(2)
-    >>> lens.scores(cs.Predictions.from_rows([0], [[0.25, 0.5, 0.125, 0.125]]).prob)
-    array([[0.5 , 0.25, 0.25]])
     """
     k = _whole(k, 1, "a number of classes")
 

@@ -17,6 +17,13 @@ from calibstat.data.validation import as_array, not_a_number
 def from_logits(logits: ArrayLike) -> Any:
     """Return the probabilities whose logits these are: the sigmoid of one column, the softmax of several.
 
+        >>> import calibstat as cs
+        >>> cs.from_logits([0, 800, -800])
+        array([0.5, 1. , 0. ])
+        >>> cs.from_logits([[1000, 1000], [0, -1000]])
+        array([[0.5, 0.5],
+               [1. , 0. ]])
+
     Parameters
     ----------
     logits : array_like, shape (n,), (n, 1) or (n, K), or mapping from name to array_like
@@ -38,15 +45,6 @@ def from_logits(logits: ArrayLike) -> Any:
     -----
     No intermediate value overflows: the largest of each row is subtracted first. A probability above 1 - 2**-54 is
     rounded to 1.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.from_logits([0, 800, -800])
-    array([0.5, 1. , 0. ])
-    >>> cs.from_logits([[1000, 1000], [0, -1000]])
-    array([[0.5, 0.5],
-           [1. , 0. ]])
     """
     if isinstance(logits, Mapping):
         return {str(name): from_logits(each) for name, each in logits.items()}

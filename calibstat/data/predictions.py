@@ -82,6 +82,10 @@ class Predictions:
     ) -> Predictions:
         """Make predictions from rows of classes and predicted probabilities.
 
+            >>> import calibstat as cs
+            >>> cs.Predictions.from_rows([2, 0], [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]).n_classes
+            3
+
         Parameters
         ----------
         y_true : array_like, shape (n,) or (n, 1)
@@ -110,12 +114,6 @@ class Predictions:
         -----
         O(n K), one pass. Probabilities of type float32 are kept as they are, those of float16 become the shortest
         decimals that are rounded to them; nothing is normalised.
-
-        Examples
-        --------
-        >>> import calibstat as cs
-        >>> cs.Predictions.from_rows([2, 0], [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]).n_classes
-        3
         """
         try:
             return cls._from_rows(y_true, y_prob, labels_or_positive(labels, pos_label))
@@ -147,6 +145,12 @@ class Predictions:
     def from_estimator(cls, model: Classifier, X: object, y: ArrayLike, *, pos_label: object = None) -> Predictions:
         """Make predictions by a fitted classifier or pipeline of scikit-learn.
 
+            >>> import calibstat as cs
+            >>> from sklearn.linear_model import LogisticRegression
+            >>> X, y = [[0], [1], [2], [3]], ["dog", "cat", "dog", "cat"]
+            >>> cs.Predictions.from_estimator(LogisticRegression().fit(X, y), X, y).names
+            ('cat', 'dog')
+
         Parameters
         ----------
         model : object
@@ -171,14 +175,6 @@ class Predictions:
         Notes
         -----
         Several models at once are ``calibstat.predict({"a": a, "b": b}, X)``, given as `y_prob`.
-
-        Examples
-        --------
-        >>> import calibstat as cs
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> X, y = [[0], [1], [2], [3]], ["dog", "cat", "dog", "cat"]
-        >>> cs.Predictions.from_estimator(LogisticRegression().fit(X, y), X, y).names
-        ('cat', 'dog')
         """
         y_prob = predict(model, X)
         labels: Any = list(y_prob.columns) if pos_label is None else Positive(pos_label)

@@ -108,6 +108,10 @@ class Sample:
     ) -> Sample:
         """Make a sample from rows of outcomes and predictions.
 
+            >>> import calibstat as cs
+            >>> cs.Sample.from_rows(["no", "yes"], [0.2, 0.7], labels=["no", "yes"])
+            Sample(2 rows, 1 positive, 2 distinct predictions from 0.2 to 0.7)
+
         Parameters
         ----------
         y_true : array_like, shape (n,) or (n, 1)
@@ -136,12 +140,6 @@ class Sample:
         Notes
         -----
         O(n log n): one sort of 64-bit keys.
-
-        Examples
-        --------
-        >>> import calibstat as cs
-        >>> cs.Sample.from_rows(["no", "yes"], [0.2, 0.7], labels=["no", "yes"])
-        Sample(2 rows, 1 positive, 2 distinct predictions from 0.2 to 0.7)
         """
         y, p = as_rows(y_true, y_prob, labels_or_positive(labels, pos_label))
         if sample_weight is None:
@@ -161,6 +159,10 @@ class Sample:
     def from_counts(cls, value: ArrayLike, count: ArrayLike, positives: ArrayLike) -> Sample:
         """Make a sample from predictions with their numbers of rows and of positive rows.
 
+            >>> import calibstat as cs
+            >>> cs.Sample.from_counts([0.8, 0.3], [2, 1], [2, 0])
+            Sample(3 rows, 2 positive, 2 distinct predictions from 0.3 to 0.8)
+
         Parameters
         ----------
         value : array_like, shape (m,)
@@ -178,12 +180,6 @@ class Sample:
         ------
         ValueError
             If the sample is empty, lengths differ or a number is out of range; the first offending entry is named.
-
-        Examples
-        --------
-        >>> import calibstat as cs
-        >>> cs.Sample.from_counts([0.8, 0.3], [2, 1], [2, 0])
-        Sample(3 rows, 2 positive, 2 distinct predictions from 0.3 to 0.8)
         """
         v, c, a = as_vector(value, "value"), as_vector(count, "count"), as_vector(positives, "positives")
         if not v.size == c.size == a.size:
@@ -206,6 +202,14 @@ class Sample:
         cells: str | None = None,
     ) -> SampleOrSamples:
         """Make a sample from a frame of any engine, which does the GROUP BY and hands over the summary alone.
+
+            >>> import calibstat as cs
+            >>> import pandas as pd
+            >>> frame = pd.DataFrame({"y": [1, 0, 1, 1], "p": [0.8, 0.3, 0.8, 0.3], "site": ["a", "a", "b", "b"]})
+            >>> cs.Sample.from_frame(frame, "y", "p")
+            Sample(4 rows, 3 positive, 2 distinct predictions from 0.3 to 0.8)
+            >>> cs.Sample.from_frame(frame, "y", "p", by="site")["b"]
+            Sample(2 rows, 2 positive, 2 distinct predictions from 0.3 to 0.8)
 
         Predictions are summed up in 153,600 cells, the rule of bins of equal width. Where each cell holds one distinct
         prediction, as fractions k/m with m up to 200 do, the sample equals `from_rows`. Otherwise the exact mean of the
@@ -245,16 +249,6 @@ class Sample:
         Notes
         -----
         One query. Its answer has at most 153,600 rows a group, whatever the number of rows.
-
-        Examples
-        --------
-        >>> import calibstat as cs
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"y": [1, 0, 1, 1], "p": [0.8, 0.3, 0.8, 0.3], "site": ["a", "a", "b", "b"]})
-        >>> cs.Sample.from_frame(frame, "y", "p")
-        Sample(4 rows, 3 positive, 2 distinct predictions from 0.3 to 0.8)
-        >>> cs.Sample.from_frame(frame, "y", "p", by="site")["b"]
-        Sample(2 rows, 2 positive, 2 distinct predictions from 0.3 to 0.8)
         """
         from calibstat.data.engines.frame_cells import groups_of_frame
 
@@ -263,6 +257,17 @@ class Sample:
     @classmethod
     def from_cells(cls, answer: object, by: By | None = None) -> SampleOrSamples:
         """Make a sample from the answer of a database to the query of `calibstat.sql`.
+
+            >>> import sqlite3
+            >>> import calibstat as cs
+            >>> database = sqlite3.connect(":memory:")
+            >>> _ = database.execute("CREATE TABLE scored (y, p)")
+            >>> _ = database.executemany("INSERT INTO scored VALUES (?, ?)", [(1, 0.8), (0, 0.3), (1, 0.8)])
+            >>> answer = database.execute(cs.sql("y", "p", table="scored", dialect="sqlite"))
+            >>> names = [column[0] for column in answer.description]
+            >>> cs.Sample.from_cells(dict(zip(names, zip(*answer))))
+            Sample(3 rows, 2 positive, 2 distinct predictions from 0.3 to 0.8)
+            >>> database.close()
 
         Parameters
         ----------
@@ -280,19 +285,6 @@ class Sample:
         ------
         ValueError
             If a column of the query is missing or sums are rounded, and as for `from_frame`.
-
-        Examples
-        --------
-        >>> import sqlite3
-        >>> import calibstat as cs
-        >>> database = sqlite3.connect(":memory:")
-        >>> _ = database.execute("CREATE TABLE scored (y, p)")
-        >>> _ = database.executemany("INSERT INTO scored VALUES (?, ?)", [(1, 0.8), (0, 0.3), (1, 0.8)])
-        >>> answer = database.execute(cs.sql("y", "p", table="scored", dialect="sqlite"))
-        >>> names = [column[0] for column in answer.description]
-        >>> cs.Sample.from_cells(dict(zip(names, zip(*answer))))
-        Sample(3 rows, 2 positive, 2 distinct predictions from 0.3 to 0.8)
-        >>> database.close()
         """
         from calibstat.data.engines.cell_table import groups_of_table
 

@@ -92,6 +92,13 @@ class _Named(ScoreGenerator):
 class calibrated(_Named):
     """Perfectly calibrated predictions: v from any distribution, y ~ Bernoulli(v), reported v.
 
+        >>> from calibstat import generators
+        >>> y, p = generators.calibrated([0.2, 0.9]).sample(5, rng=1)
+        >>> y, p
+        (array([1, 1, 0, 1, 1]), array([0.9, 0.9, 0.2, 0.9, 0.2]))
+        >>> round(generators.calibrated().truth("brier"), 12)  # E[v (1 - v)] = 1/6
+        0.166666666667
+
     Every distance from calibration is 0, and the curve is the diagonal.
 
     Parameters
@@ -104,15 +111,6 @@ class calibrated(_Named):
     ------
     ValueError
         If the distribution reaches outside [0, 1] or probabilities do not sum to 1.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> y, p = generators.calibrated([0.2, 0.9]).sample(5, rng=1)
-    >>> y, p
-    (array([1, 1, 0, 1, 1]), array([0.9, 0.9, 0.2, 0.9, 0.2]))
-    >>> round(generators.calibrated().truth("brier"), 12)  # E[v (1 - v)] = 1/6
-    0.166666666667
     """
 
     distribution: Scores = "uniform"
@@ -122,6 +120,12 @@ class calibrated(_Named):
 @dataclass(frozen=True, repr=False)
 class temperature(_Named):
     """Over- or under-confidence: v from any distribution, y ~ Bernoulli(v), reported v^beta / (v^beta + (1 - v)^beta).
+
+        >>> from calibstat import generators
+        >>> generators.temperature(2).curve([0.2, 0.5, 0.8]).round(3)
+        array([0.333, 0.5  , 0.667])
+        >>> round(generators.temperature(2).truth("ece", n_bins=2), 6)  # ln(2)/2 - 1/4
+        0.096574
 
     The log-odds of v are multiplied by beta: 1 is calibrated, more is over-confident, less is under-confident. The
     curve is the inverse map, with 1/beta for beta (Błasiok et al. 2023, section 10.1, arXiv:2211.16886).
@@ -137,14 +141,6 @@ class temperature(_Named):
     ------
     ValueError
         If `beta` is not positive and finite, or the distribution is wrong.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> generators.temperature(2).curve([0.2, 0.5, 0.8]).round(3)
-    array([0.333, 0.5  , 0.667])
-    >>> round(generators.temperature(2).truth("ece", n_bins=2), 6)  # ln(2)/2 - 1/4
-    0.096574
     """
 
     beta: float
@@ -165,6 +161,10 @@ class temperature(_Named):
 class shift(_Named):
     """A wrong intercept: v from any distribution, y ~ Bernoulli(v), reported 1 / (1 + exp(-(logit(v) + delta))).
 
+        >>> from calibstat import generators
+        >>> generators.shift(0.5).curve([0.2, 0.5, 0.8]).round(3)
+        array([0.132, 0.378, 0.708])
+
     A positive delta makes all predictions too high, events less frequent than predicted, a negative one too low. The
     curve is the shift by -delta, so Cox's calibration intercept is -delta. The alternative "shift=0.5" of `power` and
     `sample_size` has the other sign: it moves the true probabilities, so events are more frequent than predicted.
@@ -180,12 +180,6 @@ class shift(_Named):
     ------
     ValueError
         If `delta` is not finite, or the distribution is not as described.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> generators.shift(0.5).curve([0.2, 0.5, 0.8]).round(3)
-    array([0.132, 0.378, 0.708])
     """
 
     delta: float
@@ -223,6 +217,10 @@ class _TwoNormals(Density):
 class gaussian_mixture(ScoreGenerator):
     """Two normal classes and a logistic model: X | Y ~ N(Y, 1), Y = -1 or 1 equally likely.
 
+        >>> from calibstat import generators
+        >>> generators.gaussian_mixture(0, -2).curve([0.2, 0.5]).round(12)
+        array([0.2, 0.5])
+
     The model predicts class -1, whose outcome is y = 1 here, with probability g1 = 1 / (1 + exp(-(beta0 + beta1 X)));
     in truth P(Y = -1 | X) = 1 / (1 + exp(2 X)). (0, -2) and (0, 0) are calibrated; for beta1 > 0 the curve falls
     (Vaicenavicius et al. 2019, section 5.1, arXiv:1902.06977).
@@ -236,12 +234,6 @@ class gaussian_mixture(ScoreGenerator):
     ------
     ValueError
         If a coefficient is not finite.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> generators.gaussian_mixture(0, -2).curve([0.2, 0.5]).round(12)
-    array([0.2, 0.5])
     """
 
     beta0: float
@@ -286,6 +278,12 @@ class gaussian_mixture(ScoreGenerator):
 class high_frequency(ScoreGenerator):
     """Errors that alternate: v uniform, E[y | v] = v + amplitude exp(-64 (v - 1/2)²) sin(2 pi k v), reported v.
 
+        >>> from calibstat import generators
+        >>> generators.high_frequency(2).curve([0.375, 0.5, 0.625]).round(4)
+        array([0.2278, 0.5   , 0.7722])
+        >>> [round(generators.high_frequency(k).truth("kernel_ce", kernel="gaussian"), 6) for k in (4, 8)]
+        [0.001487, 2e-06]
+
     As k grows the errors of neighbours cancel: the smooth calibration error and the Laplace kernel's fall like
     1 / k, the Gaussian kernel's exponentially, so that it is not a consistent measure (Błasiok et al. 2023,
     theorem 8.6, arXiv:2211.16886). The unbinned error stays near amplitude / sqrt(16 pi).
@@ -301,14 +299,6 @@ class high_frequency(ScoreGenerator):
     ------
     ValueError
         If an argument is outside its range.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> generators.high_frequency(2).curve([0.375, 0.5, 0.625]).round(4)
-    array([0.2278, 0.5   , 0.7722])
-    >>> [round(generators.high_frequency(k).truth("kernel_ce", kernel="gaussian"), 6) for k in (4, 8)]
-    [0.001487, 2e-06]
     """
 
     k: int

@@ -24,6 +24,35 @@ Volume = int | Sequence[int] | Callable[[int], int]
 class stream:
     """Periods 1, 2, ... of rows: from one generator up to a change of known date, and from another after it.
 
+        >>> from calibstat import generators
+        >>> calibrated, wrong = generators.calibrated(), generators.shift(0.4)
+        >>> model = generators.stream(calibrated, wrong, change=101, rows=200)
+        >>> [float(round(model.generator(period).truth("ece", n_bins=None), 4)) for period in (100, 101)]
+        [0.0, 0.0663]
+        >>> for period, y, p in model.periods(100, 101, rng=1):
+        ...     print(period, y.size, p.mean().round(3), y.mean())
+        100 200 0.496 0.455
+        101 200 0.556 0.49
+
+        Predictions and volumes that drift while the model stays calibrated:
+
+        >>> from scipy.stats import beta
+        >>> rows = lambda day: 100 + day
+        >>> drifting = generators.stream(lambda day: generators.calibrated(beta(1, 1 + day)), rows=rows)
+        >>> [(day, y.size) for day, y, p in drifting.periods(1, 3, rng=1)]
+        [(1, 101), (2, 102), (3, 103)]
+
+        One bad segment of two, and the segment of each row:
+
+        >>> half = (0.5, calibrated)
+        >>> two = generators.groups({"new": half, "old": half})
+        >>> one_bad = generators.groups({"new": (0.5, generators.shift(-1.2)), "old": half})
+        >>> model = generators.stream(two, one_bad, change=3, rows=1000)
+        >>> for day, y, p, segment in model.segments(2, 3, rng=1):
+        ...     print(day, *((y - p)[segment == name].mean().round(2) for name in ("new", "old")))
+        2 -0.01 0.01
+        3 0.19 -0.02
+
     Rows are independent. The kind of the change is the generator of the rows after it: `temperature`, `shift`,
     `prevalence`, or `groups` of which one has become wrong.
 
@@ -43,36 +72,6 @@ class stream:
     ------
     ValueError
         If an argument is of another kind, or only one of `after` and `change` is given.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> calibrated, wrong = generators.calibrated(), generators.shift(0.4)
-    >>> model = generators.stream(calibrated, wrong, change=101, rows=200)
-    >>> [float(round(model.generator(period).truth("ece", n_bins=None), 4)) for period in (100, 101)]
-    [0.0, 0.0663]
-    >>> for period, y, p in model.periods(100, 101, rng=1):
-    ...     print(period, y.size, p.mean().round(3), y.mean())
-    100 200 0.496 0.455
-    101 200 0.556 0.49
-
-    Predictions and volumes that drift while the model stays calibrated:
-
-    >>> from scipy.stats import beta
-    >>> drifting = generators.stream(lambda day: generators.calibrated(beta(1, 1 + day)), rows=lambda day: 100 + day)
-    >>> [(day, y.size) for day, y, p in drifting.periods(1, 3, rng=1)]
-    [(1, 101), (2, 102), (3, 103)]
-
-    One bad segment of two, and the segment of each row:
-
-    >>> half = (0.5, calibrated)
-    >>> two = generators.groups({"new": half, "old": half})
-    >>> one_bad = generators.groups({"new": (0.5, generators.shift(-1.2)), "old": half})
-    >>> model = generators.stream(two, one_bad, change=3, rows=1000)
-    >>> for day, y, p, segment in model.segments(2, 3, rng=1):
-    ...     print(day, *((y - p)[segment == name].mean().round(2) for name in ("new", "old")))
-    2 -0.01 0.01
-    3 0.19 -0.02
     """
 
     before: Source

@@ -27,6 +27,17 @@ HALVINGS = 60  # of the step between two scores, until where the value changes i
 class coarsened(Generator):
     """The covariates and outcomes of another generator; predictions are the chance given a function of the covariate.
 
+        The mean score of each of k equal parts of [0, 1] has the Brier score 1/6 + 1 / (12 k²):
+
+        >>> from calibstat import generators
+        >>> family = generators.calibrated()
+        >>> for k in (1, 2, 4):
+        ...     coarse = generators.coarsened(family, lambda x, k=k: (x * k).astype(int))
+        ...     print(k, round(coarse.truth("brier"), 6), round(coarse.truth("ece", n_bins=None), 6))
+        1 0.25 0.0
+        2 0.1875 0.0
+        4 0.171875 0.0
+
     It is calibrated whatever the function is (Vaicenavicius et al. 2019, proposition 1, arXiv:1902.06977). A function
     of another function is coarser, and sharpness falls with it (Chidambaram, Ge 2024, proposition 4.2,
     arXiv:2406.04068): so functions that are nested make a family of calibrated models whose order is known. With one
@@ -50,19 +61,6 @@ class coarsened(Generator):
     Predictions are sums for finitely many covariates. For a continuous score they are integrals, cut where the value
     of the function changes: a value of which all stretches are narrower than about 1e-4 may be overlooked, and then
     drawing a row with it raises a RuntimeError.
-
-    Examples
-    --------
-    The mean score of each of k equal parts of [0, 1] has the Brier score 1/6 + 1 / (12 k²):
-
-    >>> from calibstat import generators
-    >>> family = generators.calibrated()
-    >>> for k in (1, 2, 4):
-    ...     coarse = generators.coarsened(family, lambda x, k=k: (x * k).astype(int))
-    ...     print(k, round(coarse.truth("brier"), 6), round(coarse.truth("ece", n_bins=None), 6))
-    1 0.25 0.0
-    2 0.1875 0.0
-    4 0.171875 0.0
     """
 
     generator: Generator

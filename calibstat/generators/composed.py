@@ -25,6 +25,16 @@ BATCH = 2**20  # the most rows drawn at once to find rows of a rare outcome
 class distorted(Generator):
     """The covariates and outcomes of another generator, with other predictions.
 
+        >>> from calibstat import generators
+        >>> uniform = generators.calibrated()
+        >>> generators.distorted(uniform, temperature=2, shift=0.3).curve([0.2, 0.8]).round(3)
+        array([0.301, 0.633])
+        >>> generators.distorted(uniform, s_shape=0.9).curve([0.2, 0.25, 0.5, 0.6]).round(3)
+        array([0.128, 0.25 , 0.5  , 0.555])
+        >>> one_bad_subgroup = generators.distorted(uniform, temperature=2, subgroup=0.1)
+        >>> round(one_bad_subgroup.truth("ece", n_bins=2), 6)  # a tenth of ln(2)/2 - 1/4
+        0.009657
+
     Parameters
     ----------
     generator : Generator
@@ -44,18 +54,6 @@ class distorted(Generator):
     ------
     ValueError
         If an argument is outside its range.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> uniform = generators.calibrated()
-    >>> generators.distorted(uniform, temperature=2, shift=0.3).curve([0.2, 0.8]).round(3)
-    array([0.301, 0.633])
-    >>> generators.distorted(uniform, s_shape=0.9).curve([0.2, 0.25, 0.5, 0.6]).round(3)
-    array([0.128, 0.25 , 0.5  , 0.555])
-    >>> one_bad_subgroup = generators.distorted(uniform, temperature=2, subgroup=0.1)
-    >>> round(one_bad_subgroup.truth("ece", n_bins=2), 6)  # a tenth of ln(2)/2 - 1/4
-    0.009657
     """
 
     generator: Generator
@@ -95,6 +93,13 @@ class distorted(Generator):
 class prevalence(Generator):
     """Another generator in a population of another prevalence (label shift).
 
+        >>> from calibstat import generators
+        >>> generators.prevalence(generators.calibrated(), 0.1).curve([0.1, 0.5, 0.9]).round(3)  # odds divided by 9
+        array([0.012, 0.1  , 0.5  ])
+        >>> y, p = generators.prevalence(generators.calibrated(), 0.01).sample(10_000, rng=1)
+        >>> print(y.mean(), p.mean().round(2))  # given outcome 0 the mean prediction is 1/3
+        0.0098 0.34
+
     The distribution of covariates and predictions given the outcome stays, so at every score the odds of outcome 1 are
     multiplied by the odds of the new rate over the odds of the old one.
 
@@ -109,15 +114,6 @@ class prevalence(Generator):
     ------
     ValueError
         If the rate is not between 0 and 1, or `generator` has only one outcome.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> generators.prevalence(generators.calibrated(), 0.1).curve([0.1, 0.5, 0.9]).round(3)  # odds divided by 9
-    array([0.012, 0.1  , 0.5  ])
-    >>> y, p = generators.prevalence(generators.calibrated(), 0.01).sample(10_000, rng=1)
-    >>> print(y.mean(), p.mean().round(2))  # given outcome 0 the mean prediction is 1/3
-    0.0098 0.34
     """
 
     generator: Generator
@@ -166,6 +162,15 @@ class prevalence(Generator):
 class groups(Generator):
     """Rows of named groups, each from another generator.
 
+        >>> from calibstat import generators
+        >>> too_low, too_high = generators.shift(-0.5, [0.5]), generators.shift(0.5, [0.5])
+        >>> pooled = generators.groups({"a": (0.8, too_low), "b": (0.2, too_high)})
+        >>> pooled.curve([0.5, too_low.sample(1)[1][0]])
+        array([nan, 0.5])
+        >>> x, y, p = pooled.sample_covariates(5, rng=1)
+        >>> x, p.round(3)
+        (array(['a', 'b', 'a', 'b', 'a'], dtype='<U1'), array([0.378, 0.622, 0.378, 0.622, 0.378]))
+
     Measures use the pooled rows, in which errors of groups may cancel. `sample_covariates` returns the groups.
 
     Parameters
@@ -177,17 +182,6 @@ class groups(Generator):
     ------
     ValueError
         If there is no group, or probabilities are not positive or do not sum to 1.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> too_low, too_high = generators.shift(-0.5, [0.5]), generators.shift(0.5, [0.5])
-    >>> pooled = generators.groups({"a": (0.8, too_low), "b": (0.2, too_high)})
-    >>> pooled.curve([0.5, too_low.sample(1)[1][0]])
-    array([nan, 0.5])
-    >>> x, y, p = pooled.sample_covariates(5, rng=1)
-    >>> x, p.round(3)
-    (array(['a', 'b', 'a', 'b', 'a'], dtype='<U1'), array([0.378, 0.622, 0.378, 0.622, 0.378]))
     """
 
     members: Mapping[str, tuple[float, Generator]]

@@ -34,6 +34,20 @@ Pattern = tuple[bool, ...]  # which conditions a row satisfies
 class features(Generator):
     """Rows of another generator with independent categorical features, and wrong predictions in known groups.
 
+        >>> from calibstat import generators
+        >>> sites = {"sex": {"f": 0.6, "m": 0.4}, "site": 3}
+        >>> too_low = {"sex": "f", "site": 2}, {"shift": -0.8}
+        >>> patients = generators.features(generators.calibrated([0.2, 0.5]), sites, [too_low])
+        >>> rows, y, p, chance = patients.sample_rows(4, rng=1)
+        >>> print(rows.assign(y=y, p=p.round(3), chance=chance))
+          sex site  y      p  chance
+        0   f    0  0  0.500     0.5
+        1   m    1  0  0.200     0.2
+        2   f    2  0  0.101     0.2
+        3   m    1  0  0.500     0.5
+        >>> round(patients.error({"sex": "f", "site": 2}), 4), round(patients.error({"sex": "f"}), 4)
+        (0.1445, 0.0482)
+
     The features depend neither on each other nor on the score: the errors of a group are the generator's errors, and
     the ones that `errors` put there.
 
@@ -53,22 +67,6 @@ class features(Generator):
     ValueError
         If there is no feature, probabilities are not positive or do not sum to 1, a condition names a feature or level
         that there is not, a distortion is out of range, or the generator is a mixture.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> sites = {"sex": {"f": 0.6, "m": 0.4}, "site": 3}
-    >>> too_low = {"sex": "f", "site": 2}, {"shift": -0.8}
-    >>> patients = generators.features(generators.calibrated([0.2, 0.5]), sites, [too_low])
-    >>> rows, y, p, chance = patients.sample_rows(4, rng=1)
-    >>> print(rows.assign(y=y, p=p.round(3), chance=chance))
-      sex site  y      p  chance
-    0   f    0  0  0.500     0.5
-    1   m    1  0  0.200     0.2
-    2   f    2  0  0.101     0.2
-    3   m    1  0  0.500     0.5
-    >>> round(patients.error({"sex": "f", "site": 2}), 4), round(patients.error({"sex": "f"}), 4)
-    (0.1445, 0.0482)
     """
 
     generator: Generator

@@ -70,6 +70,16 @@ class hidden(_Table):
 class domain(_Table):
     """A finite domain of covariates, on which the true distance from calibration is known: see `Generator.distance`.
 
+        Two populations with the same distribution of predictions and outcomes, at different distances
+        from calibration (Błasiok et al. 2023, lemma 4.5, arXiv:2211.16886):
+
+        >>> from calibstat import generators
+        >>> rare, common, prediction = 0.1 / 1.2, 0.5 - 0.1 / 1.2, (0.4, 0.4, 0.6, 0.6)
+        >>> near = generators.domain((common, rare, rare, common), (0.4, 1, 0, 0.6), prediction)
+        >>> far = generators.domain((common, rare, rare, common), (0.5, 0.5, 0.5, 0.5), prediction)
+        >>> round(near.distance(), 6), round(far.distance(), 6), round(near.truth("ece") - far.truth("ece"), 12)
+        (0.016667, 0.1, 0.0)
+
     The points are numbered from 0. Several points may have the same prediction.
 
     Parameters
@@ -85,18 +95,6 @@ class domain(_Table):
     ------
     ValueError
         If the three are not of one length of at least 1, or out of range.
-
-    Examples
-    --------
-    Two populations with the same distribution of predictions and outcomes, at different distances
-    from calibration (Błasiok et al. 2023, lemma 4.5, arXiv:2211.16886):
-
-    >>> from calibstat import generators
-    >>> rare, common, prediction = 0.1 / 1.2, 0.5 - 0.1 / 1.2, (0.4, 0.4, 0.6, 0.6)
-    >>> near = generators.domain((common, rare, rare, common), (0.4, 1, 0, 0.6), prediction)
-    >>> far = generators.domain((common, rare, rare, common), (0.5, 0.5, 0.5, 0.5), prediction)
-    >>> round(near.distance(), 6), round(far.distance(), 6), round(near.truth("ece") - far.truth("ece"), 12)
-    (0.016667, 0.1, 0.0)
     """
 
     probability: Sequence[float]
@@ -122,6 +120,16 @@ class domain(_Table):
     def from_rows(cls, y: ArrayLike, p: ArrayLike, x: ArrayLike | None = None) -> domain:
         """Return the domain of rows: a point for each combination of covariates and prediction that occurs.
 
+            Rows with the law of `quadratic_gap` (1/4). The covariate tells which could be moved to 1/2 at less cost:
+
+            >>> from calibstat import generators
+            >>> y, p = [0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1], [0.25] * 6 + [0.75] * 6
+            >>> round(generators.domain.from_rows(y, p).distance(), 12)
+            0.25
+            >>> x = ["a"] * 4 + ["b"] * 4 + ["a"] * 4
+            >>> round(generators.domain.from_rows(y, p, x).distance(), 6)
+            0.083333
+
         Its `distance` is the distance from calibration of the rows (Błasiok et al. 2023, definition 4.1): over all
         functions of the covariates and the prediction. With no covariates it is the upper distance. It is exact for
         the rows and not for the population behind them: where points have few rows, a calibrated model has a distance
@@ -145,18 +153,6 @@ class domain(_Table):
         ------
         ValueError
             If a row is invalid, or there are not as many covariates as outcomes.
-
-        Examples
-        --------
-        Rows with the law of `quadratic_gap` (1/4). The covariate tells which could be moved to 1/2 at less cost:
-
-        >>> from calibstat import generators
-        >>> y, p = [0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1], [0.25] * 6 + [0.75] * 6
-        >>> round(generators.domain.from_rows(y, p).distance(), 12)
-        0.25
-        >>> x = ["a"] * 4 + ["b"] * 4 + ["a"] * 4
-        >>> round(generators.domain.from_rows(y, p, x).distance(), 6)
-        0.083333
         """
         from pandas import factorize
 
@@ -186,6 +182,11 @@ def _columns_of(x: Any, n: int) -> list[np.ndarray]:
 class quadratic_gap(_Table):
     """Two domains with the same distribution of predictions and outcomes, one much nearer to calibration.
 
+        >>> from calibstat import generators
+        >>> near, far = generators.quadratic_gap(0.1), generators.quadratic_gap(0.1, variant=2)
+        >>> round(near.distance(), 6), round(far.distance(), 6), round(near.truth("ece") - far.truth("ece"), 12)
+        (0.016667, 0.1, 0.0)
+
     The points 00, 01, 10, 11 have probabilities 1/2 - q, q, q, 1/2 - q with q = alpha / (1 + 2 alpha); the prediction
     is 1/2 - alpha at the first two and 1/2 + alpha at the others. In variant 1 the true probabilities are 1/2 -
     alpha, 1, 0 and 1/2 + alpha, so that predicting 1/2 at 01 and 10 would be calibrated: the true distance is 2 alpha²
@@ -203,13 +204,6 @@ class quadratic_gap(_Table):
     ------
     ValueError
         If an argument is outside its range.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> near, far = generators.quadratic_gap(0.1), generators.quadratic_gap(0.1, variant=2)
-    >>> round(near.distance(), 6), round(far.distance(), 6), round(near.truth("ece") - far.truth("ece"), 12)
-    (0.016667, 0.1, 0.0)
     """
 
     alpha: float
@@ -232,6 +226,11 @@ class quadratic_gap(_Table):
 class interval_gap(_Table):
     """Variant 1 of `quadratic_gap` with the predictions at 01 and 10 moved a little, so that all four differ.
 
+        >>> from calibstat import generators
+        >>> family = generators.interval_gap(0.1, shift=0.02)
+        >>> round(family.distance(), 6), round(family.truth("upper_distance"), 6)
+        (0.02, 0.02)
+
     Post-processing can then treat 01 and 10 apart from 00 and 11: with q = alpha / (1 + 2 alpha) the true and the upper
     distance are 2 q (alpha + shift) for a small shift, where the upper distance was alpha without any. Intervals can do
     so only if 01 and 10 moved inwards (shift < 0), and then at a cost of 4 q (alpha + shift); else the interval
@@ -249,13 +248,6 @@ class interval_gap(_Table):
     ------
     ValueError
         If an argument is outside its range.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> family = generators.interval_gap(0.1, shift=0.02)
-    >>> round(family.distance(), 6), round(family.truth("upper_distance"), 6)
-    (0.02, 0.02)
     """
 
     alpha: float
@@ -277,6 +269,12 @@ class interval_gap(_Table):
 class two_point(_Table):
     """Two equally likely points with outcome 1 and 0, for which 1/2 + epsilon and 1/2 - epsilon are predicted.
 
+        >>> from calibstat import generators
+        >>> [generators.two_point(epsilon).truth("ece", n_bins=2) for epsilon in (0, 0.01)]
+        [0.0, 0.49]
+        >>> round(generators.two_point(0.01).distance(), 12)
+        0.01
+
     At epsilon 0 this is calibrated; beside it the unbinned calibration error is 1/2 - epsilon, although predictions
     need to move by abs(epsilon) only (Błasiok et al. 2023, section 1, arXiv:2211.16886). Below 0 the predictions are
     reversed.
@@ -290,14 +288,6 @@ class two_point(_Table):
     ------
     ValueError
         If `epsilon` is outside its range.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> [generators.two_point(epsilon).truth("ece", n_bins=2) for epsilon in (0, 0.01)]
-    [0.0, 0.49]
-    >>> round(generators.two_point(0.01).distance(), 12)
-    0.01
     """
 
     epsilon: float

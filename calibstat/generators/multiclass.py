@@ -76,6 +76,13 @@ class six_points(_Finite):
 class always_wrong(_Finite):
     """A predictor that is always wrong, with good calibration of its confidence.
 
+        >>> from calibstat import generators
+        >>> for k in (10, 100):
+        ...     family = generators.always_wrong(k, epsilon=1 / k)
+        ...     print(k, round(family.truth("brier"), 6), round(family.truth("brier", lens="canonical"), 6))
+        10 0.04 0.933333
+        100 0.0004 0.990303
+
     Classes are equally likely. In each row the predictor gives a wrong class, the next one, probability 1/K + epsilon
     and every other one 1/K - epsilon / (K - 1). So the Brier score of its confidence is (1/K + epsilon)², which falls
     like 1/K² for an epsilon that falls like 1/K, and its confidence is off by 1/K + epsilon only; but the Brier score
@@ -92,15 +99,6 @@ class always_wrong(_Finite):
     ------
     ValueError
         If an argument is outside its range.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> for k in (10, 100):
-    ...     family = generators.always_wrong(k, epsilon=1 / k)
-    ...     print(k, round(family.truth("brier"), 6), round(family.truth("brier", lens="canonical"), 6))
-    10 0.04 0.933333
-    100 0.0004 0.990303
     """
 
     n_classes: int
@@ -128,6 +126,11 @@ class always_wrong(_Finite):
 class label_noise(MulticlassGenerator):
     """Another generator with label noise: in a share of the rows the class is replaced by a uniformly drawn one.
 
+        >>> from calibstat import generators
+        >>> family = generators.label_noise(generators.dirichlet((1, 1, 1)), fraction=0.3)
+        >>> family.conditional([0.2, 0.2, 0.6])
+        array([0.24, 0.24, 0.52])
+
     The true class may be drawn again. Predictions are unchanged, so that calibrated ones become over-confident: the
     probability of each class given the prediction is (1 - fraction) times what it was plus fraction / K (Nixon et al.
     2019, appendix B, arXiv:1904.01685, where models are fitted to such labels).
@@ -143,13 +146,6 @@ class label_noise(MulticlassGenerator):
     ------
     ValueError
         If `base` is not a multiclass generator or the fraction is outside its range.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> family = generators.label_noise(generators.dirichlet((1, 1, 1)), fraction=0.3)
-    >>> family.conditional([0.2, 0.2, 0.6])
-    array([0.24, 0.24, 0.52])
     """
 
     base: MulticlassGenerator

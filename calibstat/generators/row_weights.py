@@ -15,6 +15,11 @@ from calibstat.generators.distributions import Random
 class Weights:
     """Weights that are a product: noise, a function of the prediction, and a factor of the outcome.
 
+        >>> from calibstat import generators
+        >>> bank = generators.calibrated([0.1, 0.3])
+        >>> bank.sample(5, rng=1, weights=generators.Weights(outcome=(10, 1))).weight
+        array([10., 10., 10., 10.,  1.])
+
     The weight of a row of prediction p and outcome y is ``noise * exp(prediction * p) * outcome[y]``. All parts are
     positive, and the noise depends on nothing.
 
@@ -38,13 +43,6 @@ class Weights:
     --------
     reweighted : The population in which rows count by such weights, whose `truth` weighted estimates tend to.
     reweighted_classes : The same of K classes.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> bank = generators.calibrated([0.1, 0.3])
-    >>> bank.sample(5, rng=1, weights=generators.Weights(outcome=(10, 1))).weight
-    array([10., 10., 10., 10.,  1.])
     """
 
     cv: float = 0.0

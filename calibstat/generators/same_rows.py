@@ -30,6 +30,24 @@ ROWS_TO_TRY = 1000  # on which other outcomes are noticed when models are made
 class models:
     """Several models of the same rows: one draw of covariates and outcomes, and the predictions of each model.
 
+        >>> from calibstat import generators
+        >>> family = generators.models(generators.calibrated(), {"T = 1": {}, "T = 2": {"temperature": 2}})
+        >>> y, p = family.sample(4, rng=1)
+        >>> y, {name: each.round(2) for name, each in p.items()}
+        (array([1, 1, 0, 1]), {'T = 1': array([0.51, 0.95, 0.14, 0.95]), 'T = 2': array([0.52, 1.  , 0.03, 1.  ])})
+        >>> round(family.models["T = 2"].truth("ece", n_bins=2), 6)  # ln(2)/2 - 1/4
+        0.096574
+
+        Two features, of which one model sees the first, the other the second:
+
+        >>> quarter, chance = [0.25] * 4, [0.1, 0.4, 0.6, 0.9]
+        >>> both = generators.domain(quarter, chance, chance)
+        >>> first = generators.domain(quarter, chance, [0.25, 0.25, 0.75, 0.75])
+        >>> second = generators.domain(quarter, chance, [0.35, 0.65, 0.35, 0.65])
+        >>> pair = generators.models(both, {"first": first, "second": second})
+        >>> [round(model.truth("brier"), 4) for model in pair.models.values()]
+        [0.1875, 0.2275]
+
     It is a generator of `calibstat.study.run`, whose questions "bias", "consistency", "ranking" and "comparison" take
     several models.
 
@@ -57,26 +75,6 @@ class models:
     Notes
     -----
     Models on the same rows share the noise of the outcomes, so their order is easier to see than on rows of their own.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> family = generators.models(generators.calibrated(), {"T = 1": {}, "T = 2": {"temperature": 2}})
-    >>> y, p = family.sample(4, rng=1)
-    >>> y, {name: each.round(2) for name, each in p.items()}
-    (array([1, 1, 0, 1]), {'T = 1': array([0.51, 0.95, 0.14, 0.95]), 'T = 2': array([0.52, 1.  , 0.03, 1.  ])})
-    >>> round(family.models["T = 2"].truth("ece", n_bins=2), 6)  # ln(2)/2 - 1/4
-    0.096574
-
-    Two features, of which one model sees the first, the other the second:
-
-    >>> quarter, chance = [0.25] * 4, [0.1, 0.4, 0.6, 0.9]
-    >>> both = generators.domain(quarter, chance, chance)
-    >>> first = generators.domain(quarter, chance, [0.25, 0.25, 0.75, 0.75])
-    >>> second = generators.domain(quarter, chance, [0.35, 0.65, 0.35, 0.65])
-    >>> pair = generators.models(both, {"first": first, "second": second})
-    >>> [round(model.truth("brier"), 4) for model in pair.models.values()]
-    [0.1875, 0.2275]
     """
 
     base: AnyGenerator

@@ -35,6 +35,12 @@ class Simulator:
     ) -> SampledRows:
         """Draw rows: independent ones, or in clusters.
 
+            >>> from calibstat import generators
+            >>> family = generators.calibrated([0.2, 0.9])
+            >>> rows = family.sample(6, rng=1, clusters=2, weights="independent")
+            >>> rows.y, rows.p, rows.cluster
+            (array([1, 1, 1, 1, 0, 0]), array([0.9, 0.9, 0.2, 0.9, 0.2, 0.2]), array([0, 0, 0, 1, 1, 1]))
+
         Parameters
         ----------
         n : int
@@ -74,14 +80,6 @@ class Simulator:
         In clusters, each row alone has exactly the distribution of a row without them, whatever `size`, `share` and
         `alike` are, and clusters are independent. So `truth` holds. Rows are the same with and without `weights`, and
         predictions with and without clusters, if `alike` is 0.
-
-        Examples
-        --------
-        >>> from calibstat import generators
-        >>> family = generators.calibrated([0.2, 0.9])
-        >>> rows = family.sample(6, rng=1, clusters=2, weights="independent")
-        >>> rows.y, rows.p, rows.cluster
-        (array([1, 1, 1, 1, 0, 0]), array([0.9, 0.9, 0.2, 0.9, 0.2, 0.2]), array([0, 0, 0, 1, 1, 1]))
         """
         n, random = drawing(n, rng)
         grouped = find_clusters(n, clusters, size, share, alike)

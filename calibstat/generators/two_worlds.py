@@ -15,6 +15,13 @@ SLIVER = 1e-10  # shares of rows below it, which are errors of the solver, go wi
 def worlds(y: ArrayLike, p: ArrayLike) -> tuple[domain, domain]:
     """Return two domains with the predictions and outcomes of these rows, one as near to calibration as can be.
 
+        >>> from calibstat import generators
+        >>> near, far = generators.worlds([0, 1, 0, 1], [0.4, 0.4, 0.6, 0.6])  # 1/2 - a and 1/2 + a with a = .1
+        >>> round(near.distance(), 9), round(far.distance(), 9)  # 2 a**2 / (1 + 2 a), and a
+        (0.016666667, 0.1)
+        >>> near.truth("ece") == far.truth("ece")
+        True
+
     Both have the law of the rows: the same share of rows at each prediction, and the same frequency there. In the first
     the true distance from calibration is the lower distance of the rows, in the second the upper distance: no measure
     of predictions and outcomes can tell which of them the rows are from (Błasiok, Gopalan, Hu, Nakkiran 2023,
@@ -45,15 +52,6 @@ def worlds(y: ArrayLike, p: ArrayLike) -> tuple[domain, domain]:
     distance. Its masses are right to about 1e-10, and shares below 1e-10 are merged with others, so that the distance
     of the near world is the lower distance to 1e-6 and not equal to it. The programme of 300 distinct predictions takes
     about a second. `distance` of a domain compares all partitions, for at most 12 points.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> near, far = generators.worlds([0, 1, 0, 1], [0.4, 0.4, 0.6, 0.6])  # 1/2 - a and 1/2 + a with a = .1
-    >>> round(near.distance(), 9), round(far.distance(), 9)  # 2 a**2 / (1 + 2 a), and a
-    (0.016666667, 0.1)
-    >>> near.truth("ece") == far.truth("ece")
-    True
     """
     sample = as_sample(y, p)
     share, hits, misses = (

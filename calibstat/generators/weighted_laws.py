@@ -28,6 +28,20 @@ BATCH = 2**20  # the most rows drawn at once
 class reweighted(Generator):
     """Another generator in the population in which rows count by their weights.
 
+        A bank keeps one in ten of the rows of outcome 0, which then weigh 10. The kept rows have another distribution;
+        with their weights they have the distribution of the bank.
+
+        >>> from calibstat import generators
+        >>> bank = generators.shift(0.5, [0.02, 0.1, 0.3])
+        >>> kept = generators.reweighted(bank, generators.Weights(outcome=(0.1, 1)))
+        >>> again = generators.reweighted(kept, generators.Weights(outcome=(10, 1)))
+        >>> print([round(family.truth("ece"), 4) for family in (bank, kept, again)])
+        [0.0605, 0.3445, 0.0605]
+        >>> import calibstat as cs
+        >>> rows = kept.sample(100_000, rng=1, weights=generators.Weights(outcome=(10, 1)))
+        >>> print(round(float(cs.estimate(rows.y, rows.p, sample_weight=rows.weight)), 3))
+        0.059
+
     Its `truth` is what weighted estimates tend to, of rows ``generator.sample(n, rng, weights=weights)``. Noise of
     weights changes nothing. A factor of the prediction changes how often predictions are made and leaves the curve. A
     factor of the outcome multiplies the odds of outcome 1 at every prediction.
@@ -48,22 +62,6 @@ class reweighted(Generator):
     -----
     The truth is as exact as the truth of the generator. `sample` draws unweighted rows of the weighted population, by
     rejection: the time grows with the largest weight over the mean weight.
-
-    Examples
-    --------
-    A bank keeps one in ten of the rows of outcome 0, which then weigh 10. The kept rows have another distribution;
-    with their weights they have the distribution of the bank.
-
-    >>> from calibstat import generators
-    >>> bank = generators.shift(0.5, [0.02, 0.1, 0.3])
-    >>> kept = generators.reweighted(bank, generators.Weights(outcome=(0.1, 1)))
-    >>> again = generators.reweighted(kept, generators.Weights(outcome=(10, 1)))
-    >>> print([round(family.truth("ece"), 4) for family in (bank, kept, again)])
-    [0.0605, 0.3445, 0.0605]
-    >>> import calibstat as cs
-    >>> rows = kept.sample(100_000, rng=1, weights=generators.Weights(outcome=(10, 1)))
-    >>> print(round(float(cs.estimate(rows.y, rows.p, sample_weight=rows.weight)), 3))
-    0.059
     """
 
     generator: Generator
@@ -113,6 +111,14 @@ class reweighted(Generator):
 class reweighted_classes(MulticlassGenerator):
     """Another generator of classes in the population in which rows count by their weights.
 
+        >>> from calibstat import generators
+        >>> family = generators.six_points()  # each class is calibrated
+        >>> weighted = generators.reweighted_classes(family, generators.Weights(outcome=(1, 1, 4)))
+        >>> weighted.truth("ece", lens="class_wise").round(4)
+        array([0.135, 0.135, 0.27 ])
+        >>> weighted.conditional([0.1, 0.3, 0.6]).round(3)
+        array([0.071, 0.071, 0.857])
+
     As `reweighted`: its `truth` is what weighted estimates tend to, of rows
     ``generator.sample(n, rng, weights=weights)``. A factor of the classes multiplies their probabilities given the
     prediction, which then are made to sum to 1.
@@ -133,16 +139,6 @@ class reweighted_classes(MulticlassGenerator):
     -----
     The truth is exact for finitely many predictions. A Dirichlet distribution is replaced by the points of a Sobol
     net, as `dirichlet` says, with weights: the more unequal they are, the less exact.
-
-    Examples
-    --------
-    >>> from calibstat import generators
-    >>> family = generators.six_points()  # each class is calibrated
-    >>> weighted = generators.reweighted_classes(family, generators.Weights(outcome=(1, 1, 4)))
-    >>> weighted.truth("ece", lens="class_wise").round(4)
-    array([0.135, 0.135, 0.27 ])
-    >>> weighted.conditional([0.1, 0.3, 0.6]).round(3)
-    array([0.071, 0.071, 0.857])
     """
 
     generator: MulticlassGenerator

@@ -120,6 +120,14 @@ def decision_loss(
 ) -> DecisionLossCurve:
     """Return what anyone could gain by acting on predictions from another threshold on than their own.
 
+        >>> import calibstat as cs
+        >>> y, p = cs.generators.temperature(2).sample(1000, rng=1)
+        >>> found = cs.decision_loss(y, p, [0.2, 0.5], gain=900, cost=100, rng=1)
+        >>> found.loss.round(1), found.high.round(1)
+        (array([5.8, 9.5]), array([16.9, 19.1]))
+        >>> found.own, round(found.own_high, 1), round(found.largest_high, 1)
+        (0.1, 18.5, 29.9)
+
     Parameters
     ----------
     y_true, y_prob, sample_weight, labels, pos_label
@@ -167,16 +175,6 @@ def decision_loss(
     ----------
     Hu, Wu 2024, Predict to minimize swap regret for all payoff-bounded tasks, arXiv:2404.13503, on gains of decision
     makers as a measure of calibration.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.temperature(2).sample(1000, rng=1)
-    >>> found = cs.decision_loss(y, p, [0.2, 0.5], gain=900, cost=100, rng=1)
-    >>> found.loss.round(1), found.high.round(1)
-    (array([5.8, 9.5]), array([16.9, 19.1]))
-    >>> found.own, round(found.own_high, 1), round(found.largest_high, 1)
-    (0.1, 18.5, 29.9)
     """
     threshold, stake = checked_thresholds(thresholds), _checked_stake(gain, cost)
     check_level("confidence_level", confidence_level)

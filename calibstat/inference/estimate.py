@@ -119,6 +119,13 @@ def estimate(
 ) -> float | np.ndarray:
     """Estimate a measure of calibration.
 
+        >>> import calibstat as cs
+        >>> y, p = [1, 0], [0.95, 1.0]
+        >>> cs.estimate(y, p, measure="ece", n_bins=10)
+        0.475
+        >>> cs.estimate([0, 1], [[0.5, 0.25, 0.25], [0.5, 0.5, 0]], measure="ece", lens="class_wise")
+        array([0.   , 0.375, 0.125])
+
     Parameters
     ----------
     y_true : array_like, shape (n,), or Sample, or Predictions
@@ -133,10 +140,11 @@ def estimate(
         The reduction of a K-class problem, a name in `calibstat.LENSES` or made by `calibstat.lenses`. Default: outcome
         1 of two classes; "top_label" of more, or "canonical" for a multiclass measure. "class_wise" gives a value for
         each class, "class_wise_mean" and "class_wise_max" their mean and maximum.
+    labels, pos_label, sample_weight
+        Words about rows, as of `Data`, which every function takes: `labels` are the values in `y_true` that mean
+        outcome 0 and outcome 1, or the names of the K classes in the order of the columns; `pos_label` means outcome 1.
     **options
-        Options of the measure, such as ``n_bins=15`` of `ece`. And words about rows, as of `Data`, which every function
-        takes: `labels`, the values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes, in the
-        order of the columns; or `pos_label`, the one that means outcome 1. Here also `sample_weight`.
+        Options of the measure, such as ``n_bins=15`` of `ece`.
 
     Returns
     -------
@@ -153,14 +161,6 @@ def estimate(
     -----
     Cost: the measure's, given on its page, and one sort; for equal-width bins one pass over the rows instead,
     also with the lenses "top_label" and "class_wise".
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.estimate([1, 0], [0.95, 1.0], measure="ece", n_bins=10)
-    0.475
-    >>> cs.estimate([0, 1], [[0.5, 0.25, 0.25], [0.5, 0.5, 0]], measure="ece", lens="class_wise")
-    array([0.   , 0.375, 0.125])
     """
     return problem_of(rows, find_measure(measure, options)).estimate()
 
@@ -170,6 +170,12 @@ def detail(
     rows: Data, /, *, measure: AnyMeasure = "ece", lens: AnyLens = None, **options: Unpack[RowsAndOptions]
 ) -> MeasureDetail:
     """Return the diagnostics of a measure: a witness function, a bandwidth, a table of bins, a curve.
+
+        >>> import calibstat as cs
+        >>> y, p = [1, 0, 1], [0.2, 0.6, 0.7]
+        >>> result = cs.detail(y, p, measure="ece", n_bins=2)
+        >>> result["count"]
+        array([1., 2.])
 
     Parameters
     ----------
@@ -190,13 +196,6 @@ def detail(
     Costs a few times as much as the estimate. `calibstat.plot` draws it. The field "value" holds the distinct
     predictions that belong to arrays such as a witness. If a measure cannot be computed for so many distinct
     predictions (`upper_distance`), the estimate is nan and the fields hold its bounds.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> result = cs.detail([1, 0, 1], [0.2, 0.6, 0.7], measure="ece", n_bins=2)
-    >>> result["count"]
-    array([1., 2.])
     """
     problem = problem_of(rows, find_measure(measure, options))
     return MeasureDetail(problem.measure.named, *problem.detail())
@@ -213,6 +212,11 @@ def expected_calibration_error(
     **about: Unpack[AboutRows],
 ) -> float:
     """Return the expected calibration error, as ``estimate(..., measure="ece")`` does; for use as a scorer.
+
+        >>> import calibstat as cs
+        >>> y, p = [0, 1, 1], [0.2, 0.6, 0.9]
+        >>> round(cs.expected_calibration_error(y, p, n_bins=5), 3)
+        0.233
 
     Parameters
     ----------
@@ -242,11 +246,5 @@ def expected_calibration_error(
     References
     ----------
     Guo, Pleiss, Sun, Weinberger 2017, arXiv:1706.04599.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> round(cs.expected_calibration_error([0, 1, 1], [0.2, 0.6, 0.9], n_bins=5), 3)
-    0.233
     """
     return problem_of(rows, ECE(n_bins=n_bins, strategy=strategy, norm=norm)).estimate()

@@ -138,6 +138,12 @@ def gce_family(
 ) -> GceFamily:
     """Return the general calibration error under all 32 combinations of its five switches.
 
+        >>> import calibstat as cs
+        >>> y, p = [0, 1], [[0.75, 0.25], [0.5, 0.5]]
+        >>> family = cs.gce_family(y, p, n_bins=2)
+        >>> family["SCE"], family["ACE"], family["ECE"]
+        (0.25, 0.375, 0.375)
+
     Parameters
     ----------
     y_true, y_prob, **about
@@ -173,13 +179,6 @@ def gce_family(
     References
     ----------
     Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, arXiv:1904.01685.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> family = cs.gce_family([0, 1], [[0.75, 0.25], [0.5, 0.5]], n_bins=2)
-    >>> family["SCE"], family["ACE"], family["ECE"]
-    (0.25, 0.375, 0.375)
     """
     if not (is_number(threshold) and 0 < threshold < 1):
         raise ValueError(f"expected a threshold above 0 and below 1, found {threshold!r}")

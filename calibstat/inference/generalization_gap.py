@@ -148,6 +148,13 @@ def generalization_gap(
 ) -> GapOrAnswers:
     """Decompose the calibration error on test rows into that on training rows and the generalization gap.
 
+        >>> import calibstat as cs
+        >>> train = cs.generators.dirichlet((0.2, 0.2, 0.2)).sample(1000, rng=1)
+        >>> test = cs.generators.dirichlet((0.2, 0.2, 0.2), temperature=2).sample(1000, rng=2)
+        >>> result = cs.generalization_gap(train, test, rng=1)
+        >>> result.gap_low > 0, result.less_confident, result.bounded
+        (True, False, False)
+
     Parameters
     ----------
     train, test : tuple of array_like (y_true, y_prob), or Predictions, or a mapping from checkpoint to one of these
@@ -183,28 +190,18 @@ def generalization_gap(
     Error on test = error on train + gap. Nakkiran's slides claim of almost all deep networks that the gap is in
     absolute value at most the gap of the classification error, and prove one side of it. For the unbinned ECE of the
     most likely class it follows if the model is over-confident on test at every confidence and has at least as much
-    mean confidence on train: then the ECE on test is mean confidence minus accuracy there, the ECE on train is at least
-    the same difference there, and the difference of the two is at most the difference of the errors. So it does for the
-    ECE of outcome 1 of two, where over-confident is a prediction that is further from 1/2 than the outcomes are. The
-    result says whether both hold on these data, bin by bin, and whether the bound does.
+    mean confidence on train; and so for the ECE of outcome 1 of two, where over-confident is a prediction that is
+    further from 1/2 than the outcomes are. The result says whether both hold on these data, bin by bin, and whether the
+    bound does.
 
-    Intervals are `honest` ones; of the gap it is the one of `compare`, of the error gap Newcombe's. Those for
-    training rows treat the fitted model as given. Cost: three intervals.
+    Intervals are `honest` ones; of the gap it is the one of `compare`, of the error gap Newcombe's. Those for training
+    rows treat the fitted model as given. Cost: three intervals.
 
     References
     ----------
     Carrell, Mallinar, Lucas, Nakkiran 2022, The Calibration Generalization Gap, arXiv:2210.01964; Nakkiran 2023,
     Calibration in Deep Learning: Theory & Practice (slides, Aspen Center for Physics, 28 February); Newcombe 1998,
     doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> train = cs.generators.dirichlet((0.2, 0.2, 0.2)).sample(1000, rng=1)
-    >>> test = cs.generators.dirichlet((0.2, 0.2, 0.2), temperature=2).sample(1000, rng=2)
-    >>> result = cs.generalization_gap(train, test, rng=1)
-    >>> result.gap_low > 0, result.less_confident, result.bounded
-    (True, False, False)
     """
     if isinstance(train, Mapping) or isinstance(test, Mapping):
         shared: dict[str, Any] = {"measure": measure, "confidence_level": confidence_level, "n_resamples": n_resamples}

@@ -93,6 +93,11 @@ def net_benefit(
 ) -> NetBenefitCurve:
     """Return the net benefit of acting on predictions, threshold by threshold (a decision curve).
 
+        >>> import calibstat as cs
+        >>> curve = cs.net_benefit([1, 0, 0, 1], [0.9, 0.3, 0.1, 0.1], [0.2, 0.5])
+        >>> curve.model, curve.everyone
+        (array([0.1875, 0.25  ]), array([0.375, 0.   ]))
+
     Parameters
     ----------
     y_true, y_prob, sample_weight, labels, pos_label
@@ -131,13 +136,6 @@ def net_benefit(
     References
     ----------
     Vickers, Elkin 2006, Decision curve analysis, doi:10.1177/0272989X06295361.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> curve = cs.net_benefit([1, 0, 0, 1], [0.9, 0.3, 0.1, 0.1], [0.2, 0.5])
-    >>> curve.model, curve.everyone
-    (array([0.1875, 0.25  ]), array([0.375, 0.   ]))
     """
     threshold = checked_thresholds(thresholds)
     check_level("confidence_level", confidence_level)

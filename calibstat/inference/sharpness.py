@@ -199,14 +199,13 @@ def sharpness(
     -----
     With kernel weights that sum to 1 over the rows, the calibration curve at p is the weighted frequency m of outcome 1
     (hits of the most likely class), and the pointwise sharpness gap is the weighted mean divergence of outcomes from
-    predictions, of the vectors if several classes were predicted, minus d(m, h), h the weighted mean of the
-    predictions. It is at least 0 on every sample. For several classes the calibration error belongs to the confidence,
-    a lower bound on the error of the vectors, while the total divergence is of the vectors.
+    predictions minus d(m, h), h the weighted mean of the predictions. It is at least 0 on every sample. For several
+    classes the calibration error belongs to the confidence, a lower bound on the error of the vectors, while the total
+    divergence is of the vectors.
 
     Where the kernel weights of all rows, 1 for a row at that point, sum to less than .01, curve and gap are nan. Near 0
-    and 1, and beyond the last predictions, the curve leans to where the rows are. Standard errors hold the noise of the
-    rows alone. The page "Calibration and sharpness" says what is drawn. Cost: one sort and two passes, without
-    sampling.
+    and 1 the curve leans to where the rows are. Standard errors hold the noise of the rows alone. See the page
+    "Calibration and sharpness". Cost: one sort and two passes.
 
     References
     ----------

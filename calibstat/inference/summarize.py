@@ -253,20 +253,17 @@ def summarize(
 
     Notes
     -----
-    Reported are the share of rows in which the most likely class is observed, with Wilson's interval; the calibration
-    error over 15 equal-width bins, weighed by their rows (`ece`) and not (`average_ce`), and without bins
-    (`smooth_ece`); the adaptive error of Nixon et al., `gce` with ``binning="adaptive"``, by its full name; the
-    area under the ROC curve of the outcome that `ece` is of, 1/2 for predictions that are all equal; the logarithmic
-    loss and the Brier score. For two classes all are of outcome 1, as in every other function, except
-    the accuracy and the canonical `adaptive_calibration_error`; for more classes the calibration errors are of the most
-    likely class and the two scores canonical. The printed result says which is which. All intervals are `honest`, see
-    `confidence_interval`; `average_ce` and `auc` have none, nor has a logarithmic loss of fewer than ten events;
-    the interval of an infinite loss is [inf, inf]. With weights or clusters the accuracy has the honest interval of a
-    mean, and `smooth_ece` and `adaptive_calibration_error` have none.
+    Reported are the share of rows in which the most likely class is observed, with Wilson's interval; `ece`,
+    `average_ce` (bins not weighed by their rows), `smooth_ece`; the adaptive error of Nixon et al.; the area under the
+    ROC curve; the logarithmic loss and the Brier score. For two classes all are of outcome 1, except the accuracy and
+    the canonical `adaptive_calibration_error`; for more the calibration errors are of the most likely class and the two
+    scores canonical. All intervals are `honest`, see `confidence_interval`; `average_ce` and `auc` have none, nor has a
+    logarithmic loss of fewer than ten events. With weights or clusters `smooth_ece` and `adaptive_calibration_error`
+    have none.
 
-    A recalibration can lower a calibration error and lose information: predicting the accuracy for every row does.
-    Proper scores get worse then. A warning is given for every model whose `ece` is below the reference's while one of
-    the two scores is higher, if the interval of the paired difference (see `compare`) excludes 0.
+    Proper scores get worse where a recalibration loses information. A warning is given for every model whose `ece` is
+    below the reference's while one of the two scores is higher, if the interval of the paired difference (see
+    `compare`) excludes 0.
 
     References
     ----------

@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 class BrierMonitor(PeriodLog[PairSummary]):
     """Comparison of two models over time: a confidence sequence for the mean difference of their Brier scores.
 
+        >>> import calibstat as cs
+        >>> monitor = cs.BrierMonitor()
+        >>> for week in range(1, 31):
+        ...     y, p = cs.generators.calibrated().sample(200, rng=week)
+        ...     status = monitor.update(y, p, p**3, period=week)
+        >>> status.better
+        'A'
+
     Parameters
     ----------
     confidence_level : float
@@ -63,16 +71,6 @@ class BrierMonitor(PeriodLog[PairSummary]):
     ----------
     .. [1] Choe, Ramdas (2023), Comparing sequential forecasters, Operations Research. arXiv:2110.00115
     .. [2] Fan, Grama, Liu (2015), Exponential inequalities for martingales with applications, doi:10.1214/EJP.v20-3496
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> monitor = cs.BrierMonitor()
-    >>> for week in range(1, 31):
-    ...     y, p = cs.generators.calibrated().sample(200, rng=week)
-    ...     status = monitor.update(y, p, p**3, period=week)
-    >>> status.better
-    'A'
     """
 
     kinds, _summaries = ("Brier monitor",), PairSummary

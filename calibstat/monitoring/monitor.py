@@ -38,6 +38,14 @@ else:
 class Monitor(PeriodLog[OneOrSeveral]):
     """Monitor of calibration: fed one period after the other, it raises an alarm when calibration does not hold.
 
+        >>> import calibstat as cs
+        >>> monitor = cs.Monitor()
+        >>> for day in range(1, 61):
+        ...     world = cs.generators.temperature(1 if day <= 40 else 1.5)
+        ...     status = monitor.update(*world.sample(100, rng=day), period=day)
+        >>> status.alarm_period, status.onset.low, status.onset.high
+        (45, 37, 41)
+
     Feed it one model, or several on the same rows. The first period fixes which; one promise covers all of them.
 
     Parameters
@@ -81,16 +89,6 @@ class Monitor(PeriodLog[OneOrSeveral]):
     The evidence is a mixture over 34 directions (shifts, over- and under-confidence, quarters of the range; 18 for a
     side) and over all periods in which the deviation may have begun. ``save(path)`` writes the state,
     ``Monitor.load(path)`` goes on from it, ``restart()`` begins a new run, ``summary(period)`` returns what was fed.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> monitor = cs.Monitor()
-    >>> for day in range(1, 61):
-    ...     world = cs.generators.temperature(1 if day <= 40 else 1.5)
-    ...     status = monitor.update(*world.sample(100, rng=day), period=day)
-    >>> status.alarm_period, status.onset.low, status.onset.high
-    (45, 37, 41)
     """
 
     kinds, _summaries = ("monitor", "monitor of models"), Summary

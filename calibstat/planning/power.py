@@ -149,6 +149,13 @@ def power(
 ) -> PowerOrCurve:
     """Return how often a test rejects calibration at a level if an alternative is true.
 
+        >>> import calibstat as cs
+        >>> import numpy as np
+        >>> p = np.linspace(0.05, 0.95, 500)
+        >>> result = cs.power(p, "temperature=1.5", test="ks", rng=1)
+        >>> result.low < result.power < result.high
+        True
+
     Parameters
     ----------
     p : array_like of shape (n,) or (n, K), Sample, Predictions or generator
@@ -192,15 +199,6 @@ def power(
     ------
     ValueError
         If predictions, alternative or an argument are not as described, or the test has a result on no data set.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> import numpy as np
-    >>> p = np.linspace(0.05, 0.95, 500)
-    >>> result = cs.power(p, "temperature=1.5", test="ks", rng=1)
-    >>> result.low < result.power < result.high
-    True
     """
     check_level("level", level)
     check_whole("n_datasets", n_datasets)

@@ -140,6 +140,11 @@ def sample_size(
 ) -> SampleSize | PrecisionSize:
     """Return how many rows a test needs to find an alternative, or an interval needs for its width.
 
+        >>> import calibstat as cs
+        >>> y, p = cs.generators.calibrated().sample(500, rng=1)
+        >>> cs.sample_size(p, width=0.2, of="o/e").n
+        399
+
     Parameters
     ----------
     p : array_like of shape (n,) or (n, K), Sample, Predictions or generator
@@ -188,13 +193,6 @@ def sample_size(
     ----------
     Riley et al. 2021, Minimum sample size for external validation of a clinical prediction model with a binary outcome,
     doi:10.1002/sim.9025.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.calibrated().sample(500, rng=1)
-    >>> cs.sample_size(p, width=0.2, of="o/e").n
-    399
     """
     refuse_retired("sample_size", options, ())
     names = [each.name for each in fields(Simulated)]

@@ -110,6 +110,14 @@ def plot(
 ) -> Axes:
     """Draw a result.
 
+        >>> import calibstat as cs
+        >>> y, p = cs.generators.temperature(2).sample(500, rng=1)
+        >>> ax = cs.plot(cs.reliability(y, p, rng=1))
+        >>> ax.get_ylabel()
+        'Observed frequency'
+        >>> cs.plot(cs.reliability(y, p, rng=1), deviation=True).get_ylabel()
+        'Observed frequency − prediction'
+
     Parameters
     ----------
     result : Result
@@ -148,16 +156,6 @@ def plot(
     -----
     Nothing is computed from data and nothing is drawn at random, so a plot shows exactly the numbers of its result.
     The colours stay apart for colour-blind readers. Global settings of matplotlib do not change.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> sample = cs.Sample.from_counts([0.2, 0.7], [50, 50], [20, 35])
-    >>> ax = cs.plot(cs.reliability(sample, rng=1))
-    >>> ax.get_ylabel()
-    'Observed frequency'
-    >>> cs.plot(cs.reliability(sample, rng=1), deviation=True).get_ylabel()
-    'Observed frequency − prediction'
     """
     draw, what = _plot_of(result)
     if deviation and draw not in DEVIATIONS:

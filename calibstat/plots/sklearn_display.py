@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 class ReliabilityDisplay:
     """A reliability diagram in the manner of scikit-learn's displays.
 
+        >>> import calibstat as cs
+        >>> display = cs.ReliabilityDisplay.from_predictions([0, 1, 1], [0.2, 0.6, 0.9], n_bins=5, rng=1, name="forest")
+        >>> display.reliability.count
+        array([1., 1., 1.])
+
     Parameters
     ----------
     reliability : Reliability
@@ -38,13 +43,6 @@ class ReliabilityDisplay:
         Where the diagram was drawn, after `plot`.
     figure_ : matplotlib Figure
         Its figure, after `plot`.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> display = cs.ReliabilityDisplay.from_predictions([0, 1, 1], [0.2, 0.6, 0.9], n_bins=5, rng=1, name="forest")
-    >>> display.reliability.count
-    array([1., 1., 1.])
     """
 
     ax_: Axes
@@ -67,6 +65,10 @@ class ReliabilityDisplay:
     ) -> ReliabilityDisplay:
         """Draw the reliability diagram of outcomes and predictions.
 
+            >>> import calibstat as cs
+            >>> cs.ReliabilityDisplay.from_predictions([0, 1], [0.2, 0.9], rng=1).ax_.get_ylabel()
+            'Observed frequency'
+
         Parameters
         ----------
         y_true, y_prob, **options
@@ -84,12 +86,6 @@ class ReliabilityDisplay:
         ------
         ValueError
             As for `calibstat.reliability`.
-
-        Examples
-        --------
-        >>> import calibstat as cs
-        >>> cs.ReliabilityDisplay.from_predictions([0, 1], [0.2, 0.9], rng=1).ax_.get_ylabel()
-        'Observed frequency'
         """
         return cls(reliability(y_true, y_prob, **options), name=name).plot(ax, deviation=deviation)
 
@@ -106,6 +102,15 @@ class ReliabilityDisplay:
         **options: Any,
     ) -> ReliabilityDisplay:
         """Draw the reliability diagram of a fitted classifier of two classes.
+
+            >>> import calibstat as cs
+            >>> import numpy as np
+            >>> class Fitted:
+            ...     classes_ = ["no", "yes"]
+            ...     def predict_proba(self, X):
+            ...         return np.array([[1 - x, x] for x in X])
+            >>> cs.ReliabilityDisplay.from_estimator(Fitted(), [0.2, 0.9], ["no", "yes"], rng=1).name
+            'Fitted'
 
         Parameters
         ----------
@@ -131,17 +136,6 @@ class ReliabilityDisplay:
         ValueError
             If the estimator has no `predict_proba`, or not two classes, `pos_label` is none of them, or as for
             `calibstat.reliability`.
-
-        Examples
-        --------
-        >>> import calibstat as cs
-        >>> import numpy as np
-        >>> class Fitted:
-        ...     classes_ = ["no", "yes"]
-        ...     def predict_proba(self, X):
-        ...         return np.array([[1 - x, x] for x in X])
-        >>> cs.ReliabilityDisplay.from_estimator(Fitted(), [0.2, 0.9], ["no", "yes"], rng=1).name
-        'Fitted'
         """
         prob = predict(estimator, X)
         if prob.shape[1] != 2:
@@ -154,6 +148,14 @@ class ReliabilityDisplay:
         cls, found: CrossValidation, y: ArrayLike, *, name: str | None = None, ax: Axes | None = None, **options: Any
     ) -> ReliabilityDisplay:
         """Draw the reliability diagram of the predictions out of folds of `cross_validate`.
+
+            >>> import calibstat as cs
+            >>> from sklearn.datasets import load_breast_cancer
+            >>> from sklearn.naive_bayes import GaussianNB
+            >>> X, y = load_breast_cancer(return_X_y=True)
+            >>> found = cs.cross_validate(GaussianNB(), X, y, repeats=1, rng=1)
+            >>> cs.ReliabilityDisplay.from_cross_validation(found, y, rng=1).name
+            'GaussianNB(), 5 models out of fold'
 
         Parameters
         ----------
@@ -182,16 +184,6 @@ class ReliabilityDisplay:
         -----
         Bars and bands are as if all predictions were of one model and fresh. How far the models are off by chance of
         their rows hardly shows in the diagram; the interval of the result has it.
-
-        Examples
-        --------
-        >>> import calibstat as cs
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> found = cs.cross_validate(GaussianNB(), X, y, repeats=1, rng=1)
-        >>> cs.ReliabilityDisplay.from_cross_validation(found, y, rng=1).name
-        'GaussianNB(), 5 models out of fold'
         """
         folds = int(found.folds[:, 0].max()) + 1
         name = f"{cut(found.estimator, 60)}, {folds} models out of fold" if name is None else name

@@ -28,6 +28,12 @@ def inspect_ai(
 ) -> pd.DataFrame:
     """Read the scored samples of a log that inspect (inspect_ai) wrote.
 
+        >>> import calibstat as cs
+        >>> cs.readers.inspect_ai("log.json", confidence="metadata.confidence")
+        Traceback (most recent call last):
+            ...
+        ValueError: expected a log of inspect, with suffix .json or .eval, found 'log.json'
+
     Parameters
     ----------
     path : str or Path
@@ -62,14 +68,6 @@ def inspect_ai(
     correct answer ("P") raises. Logs say the version of their format, of which 2 is known; files of inspect_ai 0.3.200
     and 0.3.285 were tested. ``.eval`` files of the latter are packed by Zstandard, which takes Python 3.14 or the
     package zipfile-zstd, which inspect_ai brings. Cost: the log is held in memory.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.readers.inspect_ai("log.json", confidence="metadata.confidence")
-    Traceback (most recent call last):
-        ...
-    ValueError: expected a log of inspect, with suffix .json or .eval, found 'log.json'
     """
     if not (isinstance(confidence, str) or callable(confidence)):
         raise ValueError(f"expected confidence to be a path of names or a function, found {described(confidence)}")

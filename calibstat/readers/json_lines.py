@@ -23,6 +23,12 @@ RIGHT_OR_WRONG: dict[Any, int] = {1: 1, 0: 0, **dict.fromkeys(sorted(RIGHT), 1),
 def json_lines(path: str | Path, *, confidence: Field, correct: Field, cluster: Field | None = None) -> pd.DataFrame:
     """Read confidences and whether they were right from a file of one JSON object a line.
 
+        >>> import calibstat as cs
+        >>> cs.readers.json_lines("answers.txt", confidence="confidence", correct="correct")
+        Traceback (most recent call last):
+            ...
+        ValueError: expected a file of JSON lines, with suffix .jsonl or .ndjson or .gz, found 'answers.txt'
+
     Parameters
     ----------
     path : str or Path
@@ -51,14 +57,6 @@ def json_lines(path: str | Path, *, confidence: Field, correct: Field, cluster: 
     Notes
     -----
     Blank lines are passed over. Cost: the file is held in memory.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.readers.json_lines("answers.txt", confidence="confidence", correct="correct")
-    Traceback (most recent call last):
-        ...
-    ValueError: expected a file of JSON lines, with suffix .jsonl or .ndjson or .gz, found 'answers.txt'
     """
     for name, given in (("confidence", confidence), ("correct", correct), ("cluster", cluster or "line")):
         if not (isinstance(given, str) or callable(given)):

@@ -21,6 +21,12 @@ TOLERANCE = 1e-6  # by which a logarithm of a probability may be above 0 by roun
 def lm_eval(path: str | Path, *, filter: str | None = None, cluster: str = "doc_hash") -> pd.DataFrame:
     """Read the samples of a multiple-choice task that the language model evaluation harness (lm_eval) wrote.
 
+        >>> import calibstat as cs
+        >>> cs.readers.lm_eval("answers.jsonl")
+        Traceback (most recent call last):
+            ...
+        ValueError: expected a file of samples of lm_eval, with suffix .jsonl, found 'answers.jsonl'
+
     Parameters
     ----------
     path : str or Path
@@ -49,14 +55,6 @@ def lm_eval(path: str | Path, *, filter: str | None = None, cluster: str = "doc_
     -----
     Confidences are of answers as the harness compares them, without division by their length: the outcome is `acc`,
     and not `acc_norm`. Versions 0.4.10 to 0.4.13 are known. Cost: the file is held in memory.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.readers.lm_eval("answers.jsonl")
-    Traceback (most recent call last):
-        ...
-    ValueError: expected a file of samples of lm_eval, with suffix .jsonl, found 'answers.jsonl'
     """
     file = need_file(path, (".jsonl",), "a file of samples of lm_eval")
     _need_version(file)

@@ -43,6 +43,13 @@ def run(
 ) -> pd.DataFrame:
     """Answer a question for every cell of a grid of generators, numbers of rows, measures and methods.
 
+        >>> import calibstat as cs
+        >>> models = {"uniform": cs.generators.calibrated()}
+        >>> result = cs.study.run("size", models, 50, ["ece"], replicates=20, seed=1)
+        >>> print(result[["generator", "n", "measure", "method", "replicates"]].to_string(index=False))
+        generator  n measure method  replicates
+          uniform 50     ece labels          20
+
     Parameters
     ----------
     question : {"size", "power", "coverage", "comparison", "bias", "consistency", "ranking"}
@@ -88,15 +95,6 @@ def run(
         If an argument is not as above, or the store holds another study. Nothing has then been run.
     NotImplementedError
         If a generator has no true value of a measure, for "coverage" and "comparison".
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> models = {"uniform": cs.generators.calibrated()}
-    >>> result = cs.study.run("size", models, 50, ["ece"], replicates=20, seed=1)
-    >>> print(result[["generator", "n", "measure", "method", "replicates"]].to_string(index=False))
-    generator  n measure method  replicates
-      uniform 50     ece labels          20
     """
 
     import pandas as pd

@@ -99,6 +99,25 @@ def installed_names() -> list[str]:
 def load_study(path: str | Path) -> Study:
     """Load an installed study, or the study of a Python file, its variable ``study``.
 
+        >>> import tempfile, calibstat as cs
+        >>> lines = '''import calibstat as cs
+        ...
+        ... def grids(quick):
+        ...     models = {"uniform": cs.generators.calibrated()}
+        ...     replicates = 20 if quick else 2000
+        ...     return [dict(question="size", generators=models, n=50, measures=["ece"], replicates=replicates)]
+        ...
+        ... study = cs.study.Study(question="Does the test keep its level?", seed=1, grids=grids)
+        ... '''
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "level.py").write_text(lines)
+        >>> study = cs.study.load_study(folder / "level.py")
+        >>> study.name, study.question
+        ('level', 'Does the test keep its level?')
+        >>> table, written = study.run(folder, quick=True)
+        >>> [path.name for path in written]
+        ['level-quick.csv', 'level-quick.png']
+
     A file is run once in a process; after a change to it start another, or give the changed file another name.
 
     Parameters
@@ -116,26 +135,6 @@ def load_study(path: str | Path) -> Study:
     ------
     ValueError
         If there is no such name or file, the file raises (the line is named), or it has no study.
-
-    Examples
-    --------
-    >>> import tempfile, calibstat as cs
-    >>> lines = '''import calibstat as cs
-    ...
-    ... def grids(quick):
-    ...     models = {"uniform": cs.generators.calibrated()}
-    ...     return [dict(question="size", generators=models, n=50, measures=["ece"], replicates=20 if quick else 2000)]
-    ...
-    ... study = cs.study.Study(question="Does the test keep its level?", seed=1, grids=grids)
-    ... '''
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "level.py").write_text(lines)
-    >>> study = cs.study.load_study(folder / "level.py")
-    >>> study.name, study.question
-    ('level', 'Does the test keep its level?')
-    >>> table, written = study.run(folder, quick=True)
-    >>> [path.name for path in written]
-    ['level-quick.csv', 'level-quick.png']
     """
     installed = str(path) in installed_names()
     module = import_module(f"calibstat.papers.{path}") if installed else load_module(path)

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 def most_rejections(level: float, replicates: int, false_alarm: float) -> int:
     """Return the most rejections that are still compatible with a promised rate.
 
+        >>> import calibstat as cs
+        >>> cs.study.most_rejections(0.05, 2000, 1e-4)
+        138
+
     Parameters
     ----------
     level : float
@@ -27,12 +31,6 @@ def most_rejections(level: float, replicates: int, false_alarm: float) -> int:
     -------
     int
         The smallest k with P(X > k) <= false_alarm for X ~ Binomial(replicates, level).
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.study.most_rejections(0.05, 2000, 1e-4)
-    138
     """
     from scipy.stats import binom
 

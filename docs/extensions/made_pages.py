@@ -1,8 +1,8 @@
-"""Pages and parts of pages that are made: an extension around `measure_pages`, `result_pages` and `study_pages`.
+"""Pages and parts of pages that are made: an extension around `measure_pages` and `study_pages`.
 
-A page for each measure, each class of results and each study is written to docs/measures, docs/results and
-docs/evidence/studies, where git ignores it. A line ``<!-- name -->`` of a page is replaced by what
-`measure_pages.MARKERS` makes of it, and a toctree with the option ``:lines:`` by a list of its pages.
+A page for each measure and each study is written to docs/measures and docs/evidence/studies, where git ignores it.
+A line ``<!-- name -->`` of a page is replaced by what `measure_pages.MARKERS` makes of it, and a toctree with the
+option ``:lines:`` by a list of its pages.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 
 import measure_pages
 import page_lists
-import result_pages
 import study_pages
 from measure_pictures import picture
 
@@ -44,11 +43,6 @@ def write_measures(app: Any, config: Any) -> None:
     write_pages(folder, pages)
 
 
-def write_results(app: Any, config: Any) -> None:
-    """Write the pages of the classes of results."""
-    write_pages(Path(app.srcdir) / "results", {name: result_pages.result_page(name) for name in result_pages.RESULTS})
-
-
 def write_studies(app: Any, config: Any) -> None:
     """Write the pages of the studies."""
     write_pages(
@@ -64,7 +58,6 @@ def fill_in(app: Any, page: str, source: list[str]) -> None:
 def setup(app: Any) -> dict[str, Any]:
     """Register with Sphinx."""
     app.connect("config-inited", write_measures)
-    app.connect("config-inited", write_results)
     app.connect("config-inited", write_studies)
     app.connect("source-read", fill_in)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

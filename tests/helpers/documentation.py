@@ -7,7 +7,7 @@ from project_folder import PROJECT
 
 DOCS = PROJECT / "docs"
 TOOLS = DOCS / "tools"
-MADE = ("measures", "gallery", "results", "studies")  # of which only an index is written by hand
+MADE = ("measures", "gallery", "studies")  # of which only an index is written by hand
 PAGES = [page for page in sorted(DOCS.glob("**/*.md")) if page.parent.name not in MADE or page.name == "index.md"]
 
 

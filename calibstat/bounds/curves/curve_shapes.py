@@ -50,6 +50,12 @@ class NonDecreasing(Shape):
 class Variation(Shape):
     """A calibration curve of which the deviation c(v) - v has at most this total variation.
 
+        >>> import calibstat as cs
+        >>> y, p = cs.generators.calibrated().sample(1000, rng=1)
+        >>> result = cs.confidence_interval(y, p, measure="l1", shape=cs.Variation(0.5), rng=1)
+        >>> result.low, result.high < 0.1
+        (0.0, True)
+
     Parameters
     ----------
     most : float
@@ -60,14 +66,6 @@ class Variation(Shape):
     ------
     ValueError
         If it is not a number above 0.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.calibrated().sample(1000, rng=1)
-    >>> result = cs.confidence_interval(y, p, measure="l1", shape=cs.Variation(0.5), rng=1)
-    >>> result.low, result.high < 0.1
-    (0.0, True)
     """
 
     most: float
@@ -88,6 +86,12 @@ class Variation(Shape):
 class Slope(Shape):
     """A calibration curve of which the deviation c(v) - v changes by at most this much per unit of v.
 
+        >>> import calibstat as cs
+        >>> y, p = cs.generators.calibrated().sample(1000, rng=1)
+        >>> result = cs.confidence_interval(y, p, measure="l1", shape=cs.Slope(1.0), rng=1)
+        >>> result.low, round(result.high, 2)
+        (0.0, 0.08)
+
     Parameters
     ----------
     most : float
@@ -97,14 +101,6 @@ class Slope(Shape):
     ------
     ValueError
         If it is not a number of at least 0.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.calibrated().sample(1000, rng=1)
-    >>> result = cs.confidence_interval(y, p, measure="l1", shape=cs.Slope(1.0), rng=1)
-    >>> result.low, round(result.high, 2)
-    (0.0, 0.08)
     """
 
     most: float

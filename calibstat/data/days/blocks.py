@@ -19,6 +19,15 @@ FEWEST_BLOCKS = 10  # with fewer, intervals of clusters are not studied
 def blocks(day: ArrayLike) -> np.ndarray:
     """Return the number of the block of neighbouring days of each row, for ``cluster=cs.blocks(day)``.
 
+        >>> import calibstat as cs
+        >>> import numpy as np
+        >>> day = np.arange("2026-01-01", "2028-01-01", dtype="datetime64[D]")
+        >>> block = cs.blocks(day)
+        >>> len(day), len(set(block.tolist()))
+        (730, 32)
+        >>> sorted(set(np.bincount(block).tolist()))  # days of a block
+        [22, 23]
+
     Days in a row are often alike: a wet week, a strike. Blocks of many days hardly depend on each other.
 
     Parameters
@@ -46,17 +55,6 @@ def blocks(day: ArrayLike) -> np.ndarray:
     ----------
     .. [1] Lazarus, Lewis, Stock, Watson (2018), HAR inference: recommendations for practice, Journal of Business &
        Economic Statistics. doi:10.1080/07350015.2018.1506926
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> import numpy as np
-    >>> day = np.arange("2026-01-01", "2028-01-01", dtype="datetime64[D]")
-    >>> block = cs.blocks(day)
-    >>> len(day), len(set(block.tolist()))
-    (730, 32)
-    >>> sorted(set(np.bincount(block).tolist()))  # days of a block
-    [22, 23]
     """
     refuse_lazy("day", day)
     labels = as_labels("day", day)

@@ -57,6 +57,11 @@ def sql(
 ) -> str:
     """Return the query that sums up outcomes and predictions in a database, for `Sample.from_cells`.
 
+        >>> import calibstat as cs
+        >>> query = cs.sql("y", "p", by="site", dialect="postgres", table="scored")
+        >>> print(query.splitlines()[-1])
+        GROUP BY "site", "cell"
+
     Parameters
     ----------
     label, prob : str
@@ -80,13 +85,6 @@ def sql(
     ------
     ValueError
         If the dialect or an option is not known, a name is not a text, or it has the character U+0000.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> query = cs.sql("y", "p", by="site", dialect="postgres", table="scored")
-    >>> print(query.splitlines()[-1])
-    GROUP BY "site", "cell"
     """
     _check(dialect, label, prob, table, weight)
     d = DIALECTS[dialect]

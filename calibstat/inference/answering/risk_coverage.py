@@ -184,15 +184,14 @@ def risk_coverage(
     Notes
     -----
     Confidence is the probability of the outcome that is predicted: the most likely class, or of one event outcome 1
-    from `decide_at` on and outcome 0 below. An answer is wrong if another outcome is observed. Rows of equal confidence
-    are answered together. The interval of the area is for new rows of the same population, to first order.
+    from `decide_at` on and outcome 0 below. The interval of the area is for new rows of the same population, to first
+    order.
 
     Threshold: given the predictions, the probability that one is returned of which more than `max_error` of the answers
-    to these rows are expected to be wrong is at most 1 - `confidence_level`, whatever the probabilities of the
-    outcomes. The same holds of new rows of the population if no two rows have the same confidence, and the error rises
-    above `max_error` only once as more is answered. Exact binomial tests in a fixed sequence, begun at all, half, a
-    quarter ... of the rows. A threshold that is not found is not shown to be too low. Cost: one sort, and a binomial
-    tail for each confidence.
+    to these rows are expected to be wrong is at most 1 - `confidence_level`. The same holds of new rows of the
+    population if no two rows have the same confidence, and the error rises above `max_error` only once as more is
+    answered. Exact binomial tests in a fixed sequence, begun at all, half, a quarter ... of the rows. A threshold that
+    is not found is not shown to be too low. Cost: one sort, and a binomial tail for each confidence.
 
     References
     ----------

@@ -100,14 +100,13 @@ def audit(
     Notes
     -----
     Null hypothesis: given the predictions and the groups of all rows, every outcome is 1 independently with its
-    predicted probability. So groups have to be made without the outcomes. The smallest adjusted p-value is exact for
-    it; the probability that any group has one of at most a, although every one of its rows has the predicted
-    probability, is at most a (Westfall and Young). The intervals hold for any outcome probabilities of G groups at
-    once. ``result.beyond`` says which groups deviate otherwise than the other rows at the same predictions. With
-    `cluster=` p-values and intervals are exact for groups in which no cluster has two rows, with `side=` all p-values;
-    others are approximate, and `beyond` is None. With a learner, groups are of the rows that it did not see, and
-    ``result.learned`` has an exact p-value of all rows. The pages "Groups" and "Clusters" say more. Cost:
-    `n_resamples` passes over the rows, and over G bits for each of them; G n / 4 bytes; of a learner 200 fits.
+    predicted probability. So groups have to be made without the outcomes. The probability that any group whose rows all
+    have their predicted probabilities gets an adjusted p-value of at most a is at most a (Westfall and Young). The
+    intervals hold for any outcome probabilities of G groups at once. ``result.beyond`` says which groups deviate
+    otherwise than the other rows at the same predictions. With `cluster=` p-values and intervals are exact for groups
+    in which no cluster has two rows, with `side=` all p-values; others are approximate, and `beyond` is None. With a
+    learner, groups are of the rows that it did not see, and ``result.learned`` has an exact p-value of all rows. Cost:
+    `n_resamples` passes over the rows, and G n / 4 bytes; of a learner 200 fits.
 
     References
     ----------

@@ -35,6 +35,14 @@ def audit_samples(
 ) -> Audit:
     """Test in which of several samples of one model the predictions are wrong, all together, and bound their errors.
 
+        >>> import calibstat as cs, numpy as np, pandas as pd
+        >>> y, p = cs.generators.calibrated().sample(6000, rng=1)
+        >>> site = np.array(["a", "b", "c"])[np.arange(6000) % 3]
+        >>> frame = pd.DataFrame({"y": y, "p": np.where(site == "b", p**2, p).round(2), "site": site})
+        >>> result = cs.audit_samples(cs.Sample.from_frame(frame, "y", "p", by="site"), "site", rng=1)
+        >>> [result.names[k] for k in result.found]
+        ['all rows', 'site = b']
+
     Parameters
     ----------
     samples : mapping from key to Sample
@@ -67,16 +75,6 @@ def audit_samples(
     numbers. Where samples hold cells of predictions, rows, outcomes and mean predictions of groups are exact, and
     ``result.beyond`` compares rows within a cell.
     Cost: n_resamples draws for each prediction of each sample.
-
-    Examples
-    --------
-    >>> import calibstat as cs, numpy as np, pandas as pd
-    >>> y, p = cs.generators.calibrated().sample(6000, rng=1)
-    >>> site = np.array(["a", "b", "c"])[np.arange(6000) % 3]
-    >>> frame = pd.DataFrame({"y": y, "p": np.where(site == "b", p**2, p).round(2), "site": site})
-    >>> result = cs.audit_samples(cs.Sample.from_frame(frame, "y", "p", by="site"), "site", rng=1)
-    >>> [result.names[k] for k in result.found]
-    ['all rows', 'site = b']
     """
     refuse_unknown(audit_samples, unknown)
     check_level("confidence_level", confidence_level)

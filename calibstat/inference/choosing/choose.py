@@ -187,16 +187,12 @@ def choose(
     -----
     Null hypothesis of each candidate: it breaks one of its conditions. A candidate is shown to keep them if its honest
     high ends, for all its conditions, do so at level a. With M candidates a is (1 - confidence_level) / M at first;
-    whenever candidates are shown, a is (1 - confidence_level) divided by the number of the others, until no further
-    one is shown (Holm 1979). So the probability that any candidate that breaks its conditions is shown, and thus that
-    the chosen one does, is at most 1 - `confidence_level`, whatever the candidates have to do with each other and
-    however `best` chooses among those shown. This is a theorem if each high end lies below its truth with a
-    probability of at most its level; how often it does is in the studies `coverage` and `worst_case`, and how often the
-    chosen model breaks its condition, in the study `choosing`. The candidates have to be fixed before these rows are
-    seen: a model that was fitted or recalibrated on them is not covered.
-
-    Where candidates tie the one that was given first is chosen. If none is shown, this does not say that all break
-    the conditions. Cost: two or more high ends for each candidate and condition.
+    whenever candidates are shown, it is divided by the number of the others, until no further one is shown (Holm 1979).
+    So the probability that the chosen candidate breaks its conditions is at most 1 - `confidence_level`, however `best`
+    chooses among those shown, if each high end lies below its truth with a probability of at most its level. The
+    candidates have to be fixed before these rows are seen: a model that was fitted or recalibrated on them is not
+    covered. If none is shown, this does not say that all break them. Cost: two or more high ends for each candidate and
+    condition.
 
     References
     ----------

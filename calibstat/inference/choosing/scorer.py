@@ -48,6 +48,14 @@ def scorer(
 ) -> Scorer:
     """Return a measure as a scorer of scikit-learn, of which larger values are better.
 
+        >>> import calibstat as cs
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.model_selection import cross_val_score
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> cross_val_score(GaussianNB(), X, y, scoring=cs.scorer("ece", n_bins=10), cv=3).round(3)
+        array([-0.084, -0.05 , -0.048])
+
     Parameters
     ----------
     measure, lens, pos_label, **options
@@ -70,16 +78,6 @@ def scorer(
     Select by a proper score, "brier" or "log_loss", and look at the calibration of what was selected afterwards, on
     other rows. A search by a calibration error prefers a model that predicts the prevalence for every row, which is
     calibrated and tells nothing apart.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> cross_val_score(GaussianNB(), X, y, scoring=cs.scorer("ece", n_bins=10), cv=3).round(3)
-    array([-0.084, -0.05 , -0.048])
     """
     refuse_retired("scorer", options, ())
     if is_among(lens, ("class_wise", class_wise)):

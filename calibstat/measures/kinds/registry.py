@@ -37,6 +37,24 @@ T = TypeVar("T", bound=Callable[..., Any])
 def measure(name: str, *, plugs_in: bool | None = None, **info: Any) -> Callable[[T], T]:
     """Register a class of one of the kinds in `calibstat.measures`, or a plain function, as a measure.
 
+        >>> import calibstat as cs
+        >>> @cs.measure("mean_residual", bounds=(0, 1))
+        ... def mean_residual(value, residual):
+        ...     return abs(residual.sum())
+        >>> cs.estimate([1, 0, 1, 1], [0.5, 0.5, 0.5, 0.5], measure="mean_residual")
+        0.25
+
+        >>> @cs.measure("power_loss", bounds=(0, 1), tail="two-sided")
+        ... class PowerLoss(cs.measures.MeanLoss):
+        ...     power: float = 1.0
+        ...
+        ...     def loss(self, value):
+        ...         return value**self.power, (1 - value) ** self.power
+        >>> cs.estimate([1, 0], [0.75, 0.75], measure="power_loss")
+        0.5
+        >>> cs.estimate([1, 0], [0.75, 0.75], measure=PowerLoss(power=2.0))
+        0.3125
+
     Parameters
     ----------
     name : str
@@ -73,26 +91,6 @@ def measure(name: str, *, plugs_in: bool | None = None, **info: Any) -> Callable
     - ``f(prob, label)`` is a `VectorStatistic`: of predictions of K classes, shape (n, K), and labels from 0 to K - 1.
 
     A class can define more: the cells of a binned measure, the loss of a mean, the witness of a seminorm.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> @cs.measure("mean_residual", bounds=(0, 1))
-    ... def mean_residual(value, residual):
-    ...     return abs(residual.sum())
-    >>> cs.estimate([1, 0, 1, 1], [0.5, 0.5, 0.5, 0.5], measure="mean_residual")
-    0.25
-
-    >>> @cs.measure("power_loss", bounds=(0, 1), tail="two-sided")
-    ... class PowerLoss(cs.measures.MeanLoss):
-    ...     power: float = 1.0
-    ...
-    ...     def loss(self, value):
-    ...         return value**self.power, (1 - value) ** self.power
-    >>> cs.estimate([1, 0], [0.75, 0.75], measure="power_loss")
-    0.5
-    >>> cs.estimate([1, 0], [0.75, 0.75], measure=PowerLoss(power=2.0))
-    0.3125
     """
 
     def register(entry: T) -> T:

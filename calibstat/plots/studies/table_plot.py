@@ -31,6 +31,12 @@ PICTURES = {
 def plot(table: pd.DataFrame) -> Figure:
     """Draw the table of a study, as `calibstat.plot` does too, and return the figure.
 
+        >>> import calibstat as cs
+        >>> models = {f"temperature {beta}": cs.generators.temperature(beta) for beta in (1, 1.5, 2)}
+        >>> result = cs.study.run("bias", models, [50, 100], ["ece", "ks"], replicates=20, seed=1)
+        >>> len(cs.study.plot(result).axes) > 1
+        True
+
     Parameters
     ----------
     table : pandas.DataFrame
@@ -50,14 +56,6 @@ def plot(table: pd.DataFrame) -> Figure:
     The picture of "consistency" has the errors over n on two logarithmic axes, each with a line that falls at its
     order, and beside them the orders. An error that does not vanish is a curve that does not fall. With more than 10
     measures, whose curves nobody could tell apart, or of a table without the errors, it has the orders alone.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> models = {f"temperature {beta}": cs.generators.temperature(beta) for beta in (1, 1.5, 2)}
-    >>> result = cs.study.run("bias", models, [50, 100], ["ece", "ks"], replicates=20, seed=1)
-    >>> len(cs.study.plot(result).axes) > 1
-    True
     """
     found = list(table["question"].unique()) if "question" in table else []
     if len(found) != 1 or found[0] not in PICTURES:
