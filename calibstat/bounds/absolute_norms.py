@@ -65,7 +65,7 @@ class AbsoluteSumInterval(SeminormInterval):
     def near(self) -> np.ndarray:
         """The cells that may have no error, beside others; none of them if all may, or their noise is the smaller.
 
-        Statement and argument: docs/evidence/proofs.md, section 4.
+        Statement and argument: docs/evidence/proofs/binned-l1.md.
         """
         near = np.abs(self.theta) < NEAR_SPREADS * self.table.spread
         noise = self.table.spread**2
@@ -155,7 +155,7 @@ class LargestOverClasses(Norm):
     def upper_bound(self, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest of the high ends of the classes: the class that is worst in the population is a fixed one.
 
-        Statement and argument: docs/evidence/proofs.md, section 6.
+        Statement and argument: docs/evidence/proofs/several-classes.md.
         """
         separable = moments.separable
         assert separable is not None

@@ -2,7 +2,7 @@
 
 The sum S of the residuals in a bin of n rows, whose mean prediction is v and whose expected gap is g, has mean n g and
 at most the variance n q (1 - q) of n equal outcomes of probability q = v + g. So every possible gap brings its own
-variance: none is estimated, and a bin without an event has one. The docs page "How intervals are made" has the proofs.
+variance: none is estimated, and a bin without an event has one. docs/evidence/proofs has the proofs.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def power_bound(bins: FullBins, power: float, z: float) -> float:
     At the true gaps this is a sum with fixed weights, and T is at most its bound U. So T is at most the largest T(g) of
     all gaps g with T(g) <= U(g), and that at most the largest T(g) + m (U(g) - T(g)), for every multiplier m.
 
-    Statement and argument: docs/evidence/proofs.md, section 4.
+    Statement and argument: docs/evidence/proofs/binned-lp.md.
     """
     rows, total, size = bins.rows[:, None], bins.total[:, None], np.abs(bins.gap)
     weight, loss = power * size ** (power - 1), size**power
@@ -235,7 +235,7 @@ class LargestGapInterval(Interval):
     def high(self, tail: float) -> float:
         """Return the largest gap of any bin that its sum does not fall short of: the worst bin is a fixed one.
 
-        Statement and argument: docs/evidence/proofs.md, section 4.
+        Statement and argument: docs/evidence/proofs/binned-lp.md.
         """
         z = _quantile(tail)
         short = np.sign(self.bins.gap) * -self._excess - self.bins.events(z)
@@ -245,7 +245,7 @@ class LargestGapInterval(Interval):
     def low(self, tail: float, draws: Draws | None = None) -> float:
         """Return the largest of the smallest gaps that sums do not exceed in either direction, at a level for all.
 
-        Statement and argument: docs/evidence/proofs.md, section 4.
+        Statement and argument: docs/evidence/proofs/binned-lp.md.
         """
         z = _quantile(tail / (2 * self.bins.rows.size))
         low, high = self._ends(np.abs(self._excess) - events_at(z) / 4 <= z * self._spread)

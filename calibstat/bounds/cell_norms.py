@@ -219,7 +219,7 @@ class CellNormInterval(DirectionalInterval):
         The standard deviation is at most slope * variance + 1 / (4 slope) for every slope, so that each cell is best by
         itself.
 
-        Statement and argument: docs/evidence/proofs.md, section 6.
+        Statement and argument: docs/evidence/proofs/several-classes.md.
         """
         n, norm, total = self.predictions.n, self.cell_norm, self.total
         tail_bound = TailBound.of_rows(tail).times(norm.largest)

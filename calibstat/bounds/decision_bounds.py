@@ -24,7 +24,7 @@ def bound_of_pairs(value: np.ndarray, moments: SeparableMoments, tail_bound: Tai
 
     The cells of the moments are each prediction with outcome 0, and then with outcome 1.
 
-    Statement and argument: docs/evidence/proofs.md, section 14.
+    Statement and argument: docs/evidence/proofs/decision-loss.md.
     """
     powers = np.stack(moments.powers[:3]).reshape(3, value.size, 2)
     sizes = powers[1:].sum(axis=(1, 2))
@@ -93,7 +93,7 @@ def _highest(
 def bound_of_units(value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
     """Return the same where units, such as clusters, add in several cells: in time that grows with their number too.
 
-    Statement and argument: docs/evidence/proofs.md, section 14.
+    Statement and argument: docs/evidence/proofs/decision-loss.md.
     """
     units = moments.by_unit()
     total, by_unit = moments.total.reshape(-1, 2), units.reshape(value.size, 2, -1)
@@ -147,7 +147,7 @@ def bound_by_slopes(value: np.ndarray, moments: Moments, tail_bound: TailBound) 
     A root is at most slope * x + 1 / (4 slope) for every slope. For one slope the bound is a sum over the rows of the
     interval, and what the largest sum is above is convex in the slope.
 
-    Statement and argument: docs/evidence/proofs.md, section 14.
+    Statement and argument: docs/evidence/proofs/decision-loss.md.
     """
     negatives, positives = moments.total.reshape(-1, 2).T.copy()
     largest, drift = moments.largest_spread()

@@ -135,7 +135,7 @@ class DecisionNorm(Norm):
     def upper_bound(self, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound of the gain of any fixed move.
 
-        Statement and argument: docs/evidence/proofs.md, section 14.
+        Statement and argument: docs/evidence/proofs/decision-loss.md.
         """
         separable = moments.separable
         if separable is not None and self.prediction.size <= ALL_PAIRS:

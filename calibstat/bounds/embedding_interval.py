@@ -60,7 +60,7 @@ class EmbeddingInterval(DirectionalInterval):
         With a share a of the first, the mean is a * total and the standard deviation at most a times the witness's
         plus sqrt(1 - a**2) times the largest one of the rest.
 
-        Statement and argument: docs/evidence/proofs.md, section 6.
+        Statement and argument: docs/evidence/proofs/several-classes.md.
         """
         n, tail_bound = self.theta.size, TailBound.of_rows(tail).times(self.largest)
         along, beyond = self._parts

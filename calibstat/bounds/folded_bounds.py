@@ -22,7 +22,7 @@ POINTS, ZOOMS = 33, 7  # of the search for a root: to 2**-35 of the range
 def largest_bias(gap: np.ndarray, spread: np.ndarray) -> float:
     """Return a bound on the bias of the sum of absolute gaps: its bias if each gap is one spread nearer to zero.
 
-    Statement and argument: docs/evidence/proofs.md, section 3.
+    Statement and argument: docs/evidence/proofs/low-end.md.
     """
     noisy = spread > 0
     return float((spread[noisy] * folded_bias(np.maximum(gap[noisy] / spread[noisy] - 1, 0))).sum())
@@ -73,7 +73,7 @@ class AbsoluteSums:
         The mean of a folded normal is convex in its centre, so for a given sum of absolute means the mean of the
         observed one is least if all standardised means are equal, but for those at their caps.
 
-        Statement and argument: docs/evidence/proofs.md, section 4.
+        Statement and argument: docs/evidence/proofs/binned-l1.md.
         """
         total, fixed = float(np.abs(self.first).sum()), float(np.abs(self.first[~self.folded]).sum())
         spread = self._spread
@@ -145,7 +145,7 @@ def largest_excess(first: np.ndarray, sign: np.ndarray, covariance: np.ndarray, 
     `sign` holds the signs of the sums. For every l, the root of a variance q is at most l q + 1 / (4 l), and to change
     the sign of a cell adds at most a number of its own to l q, so that each cell decides for itself.
 
-    Statement and argument: docs/evidence/proofs.md, section 4.
+    Statement and argument: docs/evidence/proofs/binned-l1.md.
     """
     along = covariance @ sign
     absolute = np.abs(covariance).sum(axis=1)

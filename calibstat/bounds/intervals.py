@@ -6,8 +6,7 @@ and G* = theta* - theta. The low end takes the bias of the seminorm near zero fr
 step G*|| - ||theta||) / step. The high end is the largest upper bound of a sum for any fixed weights: the weights that
 are best in the population are fixed, so that it needs no correction for having looked for the largest. "Honest" means
 coverage of at least the nominal level wherever the truth is, near calibration too (Li 1989, Honest confidence regions
-for nonparametric regression, Annals of Statistics 17). The docs page "How intervals are made" has statements and
-proofs.
+for nonparametric regression, Annals of Statistics 17). docs/evidence/proofs has statements and proofs.
 """
 
 from __future__ import annotations
@@ -111,7 +110,7 @@ class DirectionalInterval(Interval):
     def below(self, tail: float) -> Allowance:
         """Return how far the sum with the weights of the data may lie above its mean.
 
-        Statement and argument: docs/evidence/proofs.md, section 3.
+        Statement and argument: docs/evidence/proofs/low-end.md.
         """
 
     def directional(self, theta: np.ndarray) -> Any:
@@ -133,7 +132,7 @@ class DirectionalInterval(Interval):
     def reach(self, resampled: np.ndarray, tail: float) -> float:
         """Return how far the estimate may lie above the measure, from what `resampled` returns.
 
-        Statement and argument: docs/evidence/proofs.md, section 3.
+        Statement and argument: docs/evidence/proofs/low-end.md.
         """
         return upper_quantile(resampled + self.missing_bias(resampled), tail)
 

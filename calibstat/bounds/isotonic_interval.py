@@ -100,7 +100,7 @@ class IsotonicInterval(Interval):
     def below(self, tail: float) -> Allowance:
         """Return how far the gain of the sample's best recalibration may lie above its mean, given the predictions.
 
-        Statement and argument: docs/evidence/proofs.md, section 9.
+        Statement and argument: docs/evidence/proofs/mcb.md.
         """
         mean = self.sample.value + self.best  # of the outcomes
         deviation = 2 * self.best * np.array([-mean, 1 - mean])  # of the gain from its mean, if the outcome is 0, and 1
@@ -122,7 +122,7 @@ class IsotonicInterval(Interval):
     def low(self, tail: float, draws: Draws) -> float:
         """Return the smallest t that the estimate exceeds by no more than noise: |w_0|**2 is at most the true value.
 
-        Statement and argument: docs/evidence/proofs.md, section 9.
+        Statement and argument: docs/evidence/proofs/mcb.md.
         """
         if self.estimate <= 0:
             return 0.0
@@ -141,7 +141,7 @@ class IsotonicInterval(Interval):
         The square of what a cluster adds is at most its weight times the sum of weight times square over its rows
         (Cauchy and Schwarz): equal if all of its rows gain the same, and of a row by itself.
 
-        Statement and argument: docs/evidence/proofs.md, section 9.
+        Statement and argument: docs/evidence/proofs/mcb.md.
         """
         if self.table is None:
             return gain_bound(*self.sample.arrays, self.tail_bound(tail)) / self.sample.n
@@ -235,7 +235,7 @@ def gain_bound(
     because outcomes deviate from its values by 0 on average wherever it has one value. `squares` are what the square of
     f counts for outcomes 1 and 0 at each prediction, in the variance of the sum: by default the numbers of rows.
 
-    Statement and argument: docs/evidence/proofs.md, section 9.
+    Statement and argument: docs/evidence/proofs/mcb.md.
     """
     n = count.sum()
     intervals = int(min(max(4 * math.sqrt(n), 32), _FINEST_GRID))

@@ -136,7 +136,7 @@ class JointMoments(Moments):
     def remainder(self, weights: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:
         """Return the largest eigenvalue of the products of what the units add, without their part along `weights`.
 
-        Statement and argument: docs/evidence/proofs.md, section 8.
+        Statement and argument: docs/evidence/proofs/clusters.md.
         """
         along = self.centred(self.sums.by_unit(weights))
 
@@ -188,7 +188,7 @@ class JointMoments(Moments):
         Few clusters are not nearly normal. Of too many sums for a matrix it is the bound with the largest variance
         that any signs have.
 
-        Statement and argument: docs/evidence/proofs.md, section 6.
+        Statement and argument: docs/evidence/proofs/several-classes.md.
         """
         used = np.flatnonzero(self.square)
         few = used.size <= MANY_SUMS and (self.sums.inverts or used.size * self.numbers_per_sum <= SUM_BUDGET)
@@ -234,7 +234,7 @@ def largest_eigenpair(products: Callable[[np.ndarray], np.ndarray], size: int) -
 def sums_of_units(total: np.ndarray, centred: np.ndarray) -> Sums:
     """Return the sum over clusters, its variance and its third moment.
 
-    Statement and argument: docs/evidence/proofs.md, section 8.
+    Statement and argument: docs/evidence/proofs/clusters.md.
     """
     factor = centred.size / max(centred.size - 1, 1)
     return Sums(float(total.sum()), factor * float((centred**2).sum()), float((centred**3).sum()))

@@ -31,7 +31,7 @@ class MeanInterval(Interval):
     clusters, or the weights of rows or clusters; None if rows are independent and have no weights. `hides` are the
     sizes of what was not observed, if not `size`.
 
-    Statement and argument: docs/evidence/proofs.md, section 5.
+    Statement and argument: docs/evidence/proofs/mean-losses.md.
     """
 
     is_mean: ClassVar[bool] = True

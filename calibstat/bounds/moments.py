@@ -361,7 +361,7 @@ def absolute_sum_bound_of_rows(
     The sums of cells are not correlated, except through their sum. `largest_square` is the square of the most that one
     row may add in each cell.
 
-    Statement and argument: docs/evidence/proofs.md, section 4.
+    Statement and argument: docs/evidence/proofs/binned-l1.md.
     """
     # a larger variance, as of a calibrated model, would take more of the estimate for bias
     variance, square, total = moments.variances(), moments.square, moments.total
@@ -377,7 +377,7 @@ def absolute_sum_bound_of_rows(
 def _third_of_cells(moments: Moments, along: Sums, sign: np.ndarray, z: float) -> float:
     """Return the third moment of the sum of absolute values, most of it in cells whose sign is not known.
 
-    Statement and argument: docs/evidence/proofs.md, section 4.
+    Statement and argument: docs/evidence/proofs/binned-l1.md.
     """
     cube, hidden = moments.cube, cancelled(moments.low, moments.cube - moments.low)
     cells = Sums(sign * moments.total, moments.variances(), sign * cube, hidden)

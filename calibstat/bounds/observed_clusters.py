@@ -3,7 +3,7 @@
 A cluster that was not observed adds at most as much to the sum as the most extreme one that was, and the gap between
 the two most extreme; where few clusters show the rarer outcome, partly a whole cluster of it.
 
-Statement and argument: docs/evidence/proofs.md, section 17.
+Statement and argument: docs/evidence/proofs/observed-clusters.md.
 """
 
 from __future__ import annotations

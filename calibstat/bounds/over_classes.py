@@ -91,7 +91,7 @@ class OverClasses(ComparableInterval):
         The class that is worst in the population is a fixed one. Of a mean with fixed weights the standard deviation
         is at most the mean of the classes' standard deviations, and so are its third moment and the size of an event.
 
-        Statement and argument: docs/evidence/proofs.md, section 6.
+        Statement and argument: docs/evidence/proofs/several-classes.md.
         """
         return float(self.reduce.of([part.high(tail) for part in self.parts]))
 

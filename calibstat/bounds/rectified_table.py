@@ -25,7 +25,7 @@ class RectifiedRowTable(RowTable):
     A row adds its rectified residual divided by the share of labelled rows. Rows drawn one by one, some of them
     labelled, spread at least as much as labelled and other rows that are drawn by themselves.
 
-    Statement and argument: docs/evidence/proofs.md, section 16.
+    Statement and argument: docs/evidence/proofs/few-labels.md.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class RectifiedTable(Table):
     rho is the share of labelled rows, R is 1 for them, s is 1 or, of rows with chances c of being labelled, rho / c,
     and g is any guess of the outcome that does not depend on it.
 
-    Statement and argument: docs/evidence/proofs.md, section 16.
+    Statement and argument: docs/evidence/proofs/few-labels.md.
 
     Attributes
     ----------

@@ -425,7 +425,7 @@ class RowTable(TableOfRows):
     def tail_bound(self, tail: float, largest_unit: Callable[[], float] | None = None) -> TailBound:
         """Return the bound for whole clusters, or for such as `unseen` supposes to be absent.
 
-        Statement and argument: docs/evidence/proofs.md, section 17.
+        Statement and argument: docs/evidence/proofs/observed-clusters.md.
         """
         whole = super().tail_bound(tail, largest_unit)
         if self.unit is None or self.unseen == WHOLE:

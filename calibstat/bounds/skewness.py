@@ -59,7 +59,7 @@ class Sums(NamedTuple):
     def up_if_unsure(self, z: float) -> Any:
         """Return the same where signs were chosen by the data, so that totals are not negative: of unsure ones most.
 
-        Statement and argument: docs/evidence/proofs.md, section 1.
+        Statement and argument: docs/evidence/proofs/score-bound.md.
         """
         return unsure(self.most, self.up, self.total, self.variance, z)
 

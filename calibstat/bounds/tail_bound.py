@@ -51,7 +51,7 @@ class TailBound:
 
         The units that may hide have these sizes too, or the sizes `hides`.
 
-        Statement and argument: docs/evidence/proofs.md, section 8.
+        Statement and argument: docs/evidence/proofs/clusters.md.
         """
         z = _quantile_of_units(size, tail)
         k = events_at(z)
@@ -62,7 +62,7 @@ class TailBound:
     def like_observed(cls, size: np.ndarray, tail: float, largest: float = 1.0) -> Self:
         """Return the bound for clusters of these sizes, if one that was not observed adds at most `largest`.
 
-        Statement and argument: docs/evidence/proofs.md, section 17.
+        Statement and argument: docs/evidence/proofs/observed-clusters.md.
         """
         return cls(_quantile_of_units(size, tail), largest, largest)
 
@@ -78,7 +78,7 @@ class TailBound:
     def rate(self, variance: Any, third: Any) -> Any:
         """Return the growth of the variance, given the variance and the third moment of sums, of any shape.
 
-        Statement and argument: docs/evidence/proofs.md, section 1.
+        Statement and argument: docs/evidence/proofs/score-bound.md.
         """
         squares, cubes = UNSEEN * self.largest**2, UNSEEN * self.largest**3
         if squares == 0:
@@ -98,7 +98,7 @@ class TailBound:
     def reach(self, variance: Any, third: Any) -> Any:
         """Return how far the bound lies above the sum, given its variance and third moment.
 
-        Statement and argument: docs/evidence/proofs.md, section 1.
+        Statement and argument: docs/evidence/proofs/score-bound.md.
         """
         variance = np.maximum(variance, 0)  # below 0 by rounding
         return self.widen(self.z * np.sqrt(variance), self.rate(variance, third))
@@ -114,7 +114,7 @@ class TailBound:
         height + slope * v for each of the lines. The reach increases with the rate, and the rate does not increase with
         the variance: on each short interval its two ends are used.
 
-        Statement and argument: docs/evidence/proofs.md, section 2.
+        Statement and argument: docs/evidence/proofs/smooth-ce.md.
         """
         spread = np.sqrt(max(most, 0.0)) * np.linspace(0, 1, _SPREAD_INTERVALS + 1)
         square = spread**2
@@ -181,7 +181,7 @@ def hidden_together(size: np.ndarray, k: float) -> float:
     Each has a chance q of its own: the sum of q * size, subject to prod(1 - q) = exp(-k), is largest where
     size * (1 - q) is one number.
 
-    Statement and argument: docs/evidence/proofs.md, section 8.
+    Statement and argument: docs/evidence/proofs/clusters.md.
     """
     largest_first = -np.sort(-size)
     logs = np.cumsum(np.log(largest_first))

@@ -66,7 +66,7 @@ class WeightedSumsInterval(DirectionalInterval):
         times the excess of the row sum of abs(M) over the row sum of M with signs to the variance, so that each sum is
         best by itself.
 
-        Statement and argument: docs/evidence/proofs.md, section 6.
+        Statement and argument: docs/evidence/proofs/several-classes.md.
         """
         tail_bound = TailBound.of_rows(tail).times(self.largest)
         absolute, is_used = self.sums.absolute_by_unit(self.weight)

@@ -19,7 +19,7 @@ def ends_of_shift(
     sums change in one direction with the intercept, so this is the rule of means. `showing` clusters show the rarer
     outcome.
 
-    Statement and argument: docs/evidence/proofs.md, section 17.
+    Statement and argument: docs/evidence/proofs/observed-clusters.md.
     """
     from scipy.special import expit, logit
 

@@ -22,7 +22,7 @@ def nearest_law(value: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
     the condition everywhere, so that the value is at most e too large. The multipliers of the conditions are the masses
     of the law. Predictions within 1e-9 of each other, of 0 or of 1 are taken for one.
 
-    docs/evidence/proofs.md, section 10.
+    docs/evidence/proofs/lower-distance.md.
     """
     value = apart(value, np.array([0.0, 1.0]))
     point = np.unique(np.concatenate([[0.0, 1.0], value]))

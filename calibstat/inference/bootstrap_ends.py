@@ -15,7 +15,7 @@ from calibstat.resampling.quantiles import quantiles
 def bracket_interval(problem: Problem, alpha: float, draws: Draws) -> tuple[float, float]:
     """Return the honest low end of the measure below and the honest high end of the measure above, as a bracket.
 
-    Statement and argument: docs/evidence/proofs.md, section 10.
+    Statement and argument: docs/evidence/proofs/brackets.md.
     """
     bracket = problem.bracket()
     below, above = (

@@ -76,7 +76,7 @@ def confidence_interval(
     largest weighted sum of residuals, and a low end that is 0 unless the test of the same measure rejects at
     (1 - confidence_level) / 2. The high end of `ece` allows for the upward bias of the estimate and may lie below it.
     Bins that depend on the data are kept fixed. A mean of losses has score bounds; where a row has an infinite loss
-    both ends are infinite. Statements, proofs and what is only asymptotic are on the page "How intervals are made", and
+    both ends are infinite. Statements, proofs and what is only asymptotic are on the pages of proofs, and
     how often intervals miss, in the studies `coverage` and `worst_case`. Cost: two passes of `n_resamples` over the
     data; "bca" one evaluation for each distinct row more.
 

@@ -221,7 +221,7 @@ def _at(t: float, sample: Sample, units: UnitRows | None, tail: float) -> tuple[
     A lower threshold gains y - t on each row with a prediction between it and t. A higher threshold loses y - t on
     each row with a prediction between t and it.
 
-    Statement and argument: docs/evidence/proofs.md, section 14.
+    Statement and argument: docs/evidence/proofs/decision-loss.md.
     """
     first = int(np.searchsorted(sample.value, edges_for(sample.value, t)))
     below, above = _nearest_first(t, first, sample, units)

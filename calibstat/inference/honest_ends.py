@@ -49,7 +49,7 @@ class HonestEnds:
     def low(self, alpha: float) -> float:
         """Return the low end: of an error 0 unless the test of calibration by the same measure rejects.
 
-        Statement and argument: docs/evidence/proofs.md, section 3.
+        Statement and argument: docs/evidence/proofs/low-end.md.
         """
         low = self.interval.low(alpha / 2, self.draws)
         if self.interval.is_mean:
@@ -70,7 +70,7 @@ class HonestEnds:
 
         If few of the first ones lie above the bound, the others are not drawn.
 
-        Statement and argument: docs/evidence/proofs.md, section 11.
+        Statement and argument: docs/evidence/proofs/floor.md.
         """
         if self.interval.is_mean or self.interval.has_own_floor:
             return None

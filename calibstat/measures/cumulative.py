@@ -174,7 +174,7 @@ class KS(Seminorm):
     def upper_bound(self, value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound over all thresholds and both signs; the empty sum is one of them.
 
-        Statement and argument: docs/evidence/proofs.md, section 2.
+        Statement and argument: docs/evidence/proofs/seminorm.md.
         """
         sums = moments.prefixes()
         return max(
@@ -224,7 +224,7 @@ class Kuiper(Seminorm):
         Of many predictions not all are ends of intervals, but of each block of equal variance the first, the lowest
         and the highest point of the curve.
 
-        Statement and argument: docs/evidence/proofs.md, section 2.
+        Statement and argument: docs/evidence/proofs/seminorm.md.
         """
         sums = moments.between(_ends(moments))
         return float((sums.total + tail_bound.reach(sums.variance, sums.up)).max())

@@ -168,7 +168,7 @@ class LaplaceInterval(SeminormInterval):
 
         Half of what one further row may add is m / 2: few rows of few kinds make a lattice of estimates.
 
-        Statement and argument: docs/evidence/proofs.md, section 2.
+        Statement and argument: docs/evidence/proofs/kernel-ce.md.
         """
         by_square = math.sqrt(max(self.square.high(tail) + self.square.most / 2, 0.0))
         moments, norm = self.table.moments, cast("LaplaceSeminorm", self.norm)
@@ -186,7 +186,10 @@ class KernelSeminorm(Seminorm):
 
     @abstractmethod
     def square(self, value: np.ndarray, residual: np.ndarray) -> float:
-        """Return sum_jk r_j r_k K(v_j, v_k), at least 0."""
+        """Return sum_jk r_j r_k K(v_j, v_k), at least 0.
+
+        It is truthful: docs/evidence/proofs/truthful.md.
+        """
 
     @abstractmethod
     def smoothed(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
@@ -202,7 +205,7 @@ class KernelSeminorm(Seminorm):
         With a share a of the first, the mean is a * total and the standard deviation at most a times the one of the
         witness plus sqrt(1 - a**2) times the largest one of the rest.
 
-        Statement and argument: docs/evidence/proofs.md, section 2.
+        Statement and argument: docs/evidence/proofs/kernel-ce.md.
         """
         witness = self._known_witness(value, moments)
         sums = moments.of(witness)
@@ -215,7 +218,7 @@ class KernelSeminorm(Seminorm):
     def floor(self, value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
         """Return the largest bound along fixed weights, in rows.
 
-        Statement and argument: docs/evidence/proofs.md, section 2.
+        Statement and argument: docs/evidence/proofs/kernel-ce.md.
         """
         return max(tail_bound.of_either_sign(moments.of(way)) for way in self.fixed_weights(value))
 

@@ -192,7 +192,7 @@ def contiguous_merging(value: np.ndarray, count: np.ndarray, positives: np.ndarr
     move by at most its gap plus its width. Of more than `RUNS` predictions only runs of about equal numbers of rows are
     merged, so that it may be larger.
 
-    docs/evidence/proofs.md, section 10.
+    docs/evidence/proofs/brackets.md.
     """
     value, share, hits = _present(value, count, positives)
     start = np.arange(value.size)

@@ -239,7 +239,7 @@ class ManyPredictions(SeminormInterval):
     Such weights are 1-Lipschitz too: the largest sum with them is at most the measure, also in the population. It is
     smaller by at most the mean over the grid of how far the partial sums of a piece lie from their mean.
 
-    Statement and argument: docs/evidence/proofs.md, section 3.
+    Statement and argument: docs/evidence/proofs/low-end.md.
     """
 
     norm: SeminormOn
@@ -289,7 +289,7 @@ class SmoothCE(Seminorm):
     def upper_bound(self, value: np.ndarray, moments: Moments, tail_bound: TailBound) -> float:
         """Return a bound of the largest bound over all weights: the least over lines above the reach.
 
-        Statement and argument: docs/evidence/proofs.md, section 2.
+        Statement and argument: docs/evidence/proofs/smooth-ce.md.
         """
         first, second, thirds = moments.majorant()
         total, left = _on_grid(value, first)

@@ -307,7 +307,7 @@ class SmoothInterval(Interval):
         squares s' M s, where M smooths, multiplies by the squares and smooths again: M is nowhere negative. So each
         point decides for itself. The cube of a smoothed function up to 1 is one smoothed by the bandwidth over sqrt(3).
 
-        Statement and argument: docs/evidence/proofs.md, section 2.
+        Statement and argument: docs/evidence/proofs/smooth-ce.md.
         """
         first, thirds = self._waves
         h = curve(first, bandwidth)

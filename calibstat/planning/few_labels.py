@@ -88,7 +88,7 @@ def labels_needed(alone: int, share: float, rows: int, variance: float, tail: fl
     Of m labels among N rows a judge leaves `share` + m / N (1 - `share`) of the variance of a sum, and none of the part
     of rows that nobody saw. A share above 1, which pilots find of useless judges, takes more labels than without one.
 
-    Statement and argument: docs/evidence/proofs.md, section 16.
+    Statement and argument: docs/evidence/proofs/few-labels.md.
     """
     if alone > rows:
         raise ValueError(

@@ -33,7 +33,7 @@ def sums_of_fold_signs(
     its rows, times the root of the factor of `centring`, so that the sums have the variance within folds. The column
     says in which of `cells` each row adds how much; `sums` have shape (B, cells).
 
-    Statement and argument: docs/evidence/proofs.md, section 12.
+    Statement and argument: docs/evidence/proofs/fold-ends.md.
     """
     cell, contribution = column
     rows, factor = centring(fold, unit)
@@ -55,7 +55,7 @@ def centring(fold: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray
     `unit` numbers the unit of each row from 0. Of m units of one size the factor is m / (m - 1). Of others it is the
     one for rows of a unit that are all alike, and larger than needed for rows that are not.
 
-    Statement and argument: docs/evidence/proofs.md, section 12.
+    Statement and argument: docs/evidence/proofs/fold-clusters.md.
     """
     size, rows = np.bincount(unit).astype(np.float64), np.bincount(fold).astype(np.float64)
     squares, cubes = np.bincount(fold, size[unit]), np.bincount(fold, size[unit] ** 2)

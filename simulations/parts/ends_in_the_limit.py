@@ -2,7 +2,7 @@
 
 In units of one over the root of n the residuals of the rows add S = mu + G in the cells, where G is noise of known
 standard deviations and mu the error of the models, which may follow the noise. The ends are those of
-docs/evidence/proofs.md, written a second time.
+docs/evidence/proofs/fold-ends.md, written a second time.
 """
 
 from __future__ import annotations

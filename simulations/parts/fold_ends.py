@@ -1,7 +1,7 @@
 """Intervals, tests and differences of losses from out-of-fold predictions, written a second time with plain numpy.
 
-docs/evidence/proofs.md has the statements. Multipliers are random signs of the rows, or of their clusters, centred
-within each fold; quantiles of the norm of the noise G*, alone or beside what is observed, give the upper ends.
+docs/evidence/proofs/fold-ends.md has the statements. Multipliers are random signs of the rows, or of their clusters,
+centred within each fold; quantiles of the norm of the noise G*, alone or beside what is observed, give the upper ends.
 """
 
 from __future__ import annotations

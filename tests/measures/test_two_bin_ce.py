@@ -106,7 +106,7 @@ def test_intervals_hold_the_estimate(kind):
 
 @given(rows())
 def test_the_high_end_is_the_closed_form_of_kernels(data):
-    """No weights in the unit ball have a larger bound, without skewness: docs/evidence/proofs.md, section 2."""
+    """No weights in the unit ball have a larger bound, without skewness: docs/evidence/proofs/kernel-ce.md."""
     y, p = data
     interval, table = pose(y, p, "two_bin_ce", {}).interval_of_rows(slice(None))
     assert isinstance(interval, SeminormInterval)

@@ -75,7 +75,7 @@ class CurveBound:
 
         A sum below its mean if calibrated counts as this mean. `total` stands for the sum of these rows.
 
-        Statement and argument: docs/evidence/proofs.md, section 15.
+        Statement and argument: docs/evidence/proofs/curve.md.
         """
         at_least = max(self.total if total is None else total, self.expected)
 
@@ -146,7 +146,7 @@ class CurveInterval(Interval):
 def proven_exponent(runs: Runs, power: int, tail: float) -> float:
     """Return the exponent for which Chernoff's bound of a miss is `tail`.
 
-    Statement and argument: docs/evidence/proofs.md, section 15.
+    Statement and argument: docs/evidence/proofs/curve.md.
     """
     return -math.log(tail)
 
@@ -157,7 +157,7 @@ def studied_exponent(runs: Runs, power: int, tail: float) -> float:
     Its shape is the number of runs, of squares half of it, where runs with less noise count less. The sum of distances
     is less skewed. Of many runs the exponent is half the square of the normal quantile.
 
-    Statement and argument: docs/evidence/proofs.md, section 15.
+    Statement and argument: docs/evidence/proofs/curve.md.
     """
     from scipy.special import gammaincinv
 

@@ -50,7 +50,7 @@ class LinkedCells:
     def largest(self, theta: float, eta: float) -> float:
         """Return a bound of the sum of log E exp(-theta * distance) and of eta * |c - v| ** power, for any curve c.
 
-        Statement and argument: docs/evidence/proofs.md, section 15.
+        Statement and argument: docs/evidence/proofs/curve-cells.md.
         """
         runs, grid = self.runs, self.grid
         best = np.zeros(grid.level.size)

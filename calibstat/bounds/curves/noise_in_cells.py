@@ -148,7 +148,7 @@ class HiddenNoise:
 def hidden_noise(n: float, p: float, theta: float, power: int, grid: Grid) -> HiddenNoise:
     """Return f and kappa of a cell of n rows with mean prediction p.
 
-    Statement and argument: docs/evidence/proofs.md, section 15.
+    Statement and argument: docs/evidence/proofs/curve-cells.md.
     """
     node = grid.node
     at = min(int(np.searchsorted(node, p)), node.size - 1)

@@ -45,7 +45,7 @@ class SeparateCells:
 
         `width` is the most by which probabilities of the cell differ, and `squares` the most of Q.
 
-        Statement and argument: docs/evidence/proofs.md, section 15.
+        Statement and argument: docs/evidence/proofs/curve-cells.md.
         """
         n, node = float(self.runs.rows[b]), self.grid.node
         gap = eta * n * np.abs(node - self.runs.mean[b]) ** self.power
@@ -62,7 +62,7 @@ class VaryingCells(SeparateCells):
     def largest(self, theta: float, eta: float) -> float:
         """Return the sum over cells, and the most that a unit of variation adds in any of them for each unit.
 
-        Statement and argument: docs/evidence/proofs.md, section 15.
+        Statement and argument: docs/evidence/proofs/curve-cells.md.
         """
         total, added = 0.0, 0.0
         for b in range(self.runs.rows.size):
@@ -105,7 +105,7 @@ class SlopedCells(SeparateCells):
     def largest(self, theta: float, eta: float) -> float:
         """Return the sum over cells, with what varies within each.
 
-        Statement and argument: docs/evidence/proofs.md, section 15.
+        Statement and argument: docs/evidence/proofs/curve-cells.md.
         """
         runs = self.runs
         total = 0.0

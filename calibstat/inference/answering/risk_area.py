@@ -18,7 +18,7 @@ def risk_area(seen: AnsweredRows) -> MeanInterval:
     Rows that were not observed may be more confident than all others, which may be equally confident: so the least and
     the most that a row may add allow for two right rows, or two wrong ones, above all others.
 
-    Statement and argument: docs/evidence/proofs.md, section 19.
+    Statement and argument: docs/evidence/proofs/risk-area.md.
     """
     if_wrong = _from_here_on(seen.rows / seen.answered)
     in_any_case = seen.share - _from_here_on(seen.rows * seen.share / seen.answered)

@@ -16,7 +16,7 @@ def shown_threshold(seen: AnsweredRows, most: float, miss: float) -> int | None:
     from it on. Tests begin anew at several starts, each of which brings an equal part of `miss`; a confidence that
     passes hands the level of its test on to the next one, and one that fails leaves nothing.
 
-    Statement and argument: docs/evidence/proofs.md, section 20.
+    Statement and argument: docs/evidence/proofs/error-threshold.md.
     """
     sizes = starts(int(seen.n), most, miss)
     first = np.searchsorted(seen.answered, sizes)

@@ -4,7 +4,7 @@ If no cluster has two rows in a group, its rows are independent, and its p-value
 its number of events. The other groups are tested together by random signs of whole clusters. Each of the two kinds of
 groups takes its share of the level, by the number of groups.
 
-Statement and argument: docs/evidence/proofs.md, section 18.
+Statement and argument: docs/evidence/proofs/groups-in-clusters.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from calibstat.result import read_only
 class RowsInClusters(IndependentRows):
     """Rows of one audit in clusters.
 
-    Statement and argument: docs/evidence/proofs.md, section 18.
+    Statement and argument: docs/evidence/proofs/groups-in-clusters.md.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class SignedGroups:
     The statistic is the sum of the residuals of a group. It is divided by the root of the sum of squares over clusters,
     or by the standard deviation of labels if this is larger.
 
-    Statement and argument: docs/evidence/proofs.md, section 18.
+    Statement and argument: docs/evidence/proofs/groups-in-clusters.md.
 
     Attributes
     ----------

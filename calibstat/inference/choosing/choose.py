@@ -260,7 +260,7 @@ def step_down(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the high ends of each candidate, the levels at which it was last judged, and which are shown (Holm).
 
-    Statement and argument: docs/evidence/proofs.md, section 13.
+    Statement and argument: docs/evidence/proofs/choice.md.
     """
     count = len(highs)
     high, level, shown = np.empty((count, len(conditions))), np.empty(count), np.zeros(count, np.bool_)

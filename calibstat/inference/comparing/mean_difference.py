@@ -14,7 +14,7 @@ from calibstat.inference.comparing.differences import zero_if_rounding
 def of_same_rows(one: RowLosses, other: RowLosses, same_outcomes: bool) -> OfMean:
     """Return the mean difference of the losses of two models in each row.
 
-    Statement and argument: docs/evidence/proofs.md, section 7.
+    Statement and argument: docs/evidence/proofs/differences.md.
     """
     return row_differences(one, other, same_outcomes).interval
 
@@ -47,7 +47,7 @@ class MeansOfSamples:
     def high(self, tail: float) -> float:
         """Return the end, below the difference in the population with probability `tail` at most.
 
-        Statement and argument: docs/evidence/proofs.md, section 7.
+        Statement and argument: docs/evidence/proofs/differences.md.
         """
         from scipy.special import stdtrit
 

@@ -121,7 +121,7 @@ class SeminormDifference:
     def high(self, tail: float) -> float:
         """Return the end, below the difference in the population with probability `tail` at most.
 
-        Statement and argument: docs/evidence/proofs.md, section 7.
+        Statement and argument: docs/evidence/proofs/differences.md.
         """
         a, b, candidates = self.one.interval, self.other.interval, self.candidates
         place = np.clip(tail * (self.n_draws + 1), 1, self.n_draws) - 1  # as of "weibull" quantiles

@@ -253,7 +253,7 @@ def _bounded_below(gain: np.ndarray, known: np.ndarray, phi: Bregman) -> MeanInt
 def _recalibrated(y: np.ndarray, p: np.ndarray, shape: str | None) -> np.ndarray:
     """Return the best fit of this shape to the outcomes, of each row.
 
-    Statement and argument: docs/evidence/proofs.md, section 5.
+    Statement and argument: docs/evidence/proofs/grouping-loss.md.
     """
     sample = Sample.from_rows(y, p)
     fit = sample.positives / sample.count if shape is None else recalibrated(*sample.arrays)

@@ -16,7 +16,7 @@ def p_of_features(y: np.ndarray, p: np.ndarray, fold: np.ndarray, evidence: np.n
     """Return the p-value of outcomes that do not depend on the features among rows with equal predictions.
 
     `evidence` is what outcome 1 says for the features in each row, in the opinion of a model that was fitted to earlier
-    folds; not a number if there is none. Statement and proof: docs/evidence/proofs.md, section 5.
+    folds; not a number if there is none. Statement and proof: docs/evidence/proofs/features.md.
     """
     value = np.unique(p, return_inverse=True)[1]
     parts = _whole(evidence)

@@ -40,7 +40,7 @@ def null_draws(
     Calibration does not say how the outcomes of one cluster depend on each other. Signs keep the squares of the
     observed residuals, which are tiny where no event was observed; labels are drawn from the predictions.
 
-    Statement and argument: docs/evidence/proofs.md, section 8.
+    Statement and argument: docs/evidence/proofs/cluster-tests.md.
     """
     independent = independent_labels(table, of, draws) if labels is None else labels
     null = {SIGNS: table.signed(of, draws), INDEPENDENT: independent}
@@ -68,7 +68,7 @@ def fewest_clusters(table: RowTable, by_square: bool = False) -> float:
     mean m**2 of the clusters, weighted by their unlikely outcomes. So small clusters in which an outcome occurred
     do not make up for a few large clusters in which it did not.
 
-    Statement and argument: docs/evidence/proofs.md, section 8.
+    Statement and argument: docs/evidence/proofs/cluster-tests.md.
     """
     unit = table.units
     weight = np.ones(unit.size) if table.sample_weight is None else table.sample_weight

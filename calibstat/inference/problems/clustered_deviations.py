@@ -61,7 +61,7 @@ class ClusteredDeviations:
         `of_rows` is the statistic of independent rows with its draws. What an impossible label makes infinite is so by
         every way.
 
-        Statement and argument: docs/evidence/proofs.md, section 8.
+        Statement and argument: docs/evidence/proofs/cluster-tests.md.
         """
         table, deviations = self.table, self.deviations
         squares = deviations.squares(deviations.in_parts(table.contribution))

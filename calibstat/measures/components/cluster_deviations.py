@@ -29,7 +29,7 @@ class ClusterDeviations:
     Rows are given by their cells, with predictions strictly between 0 and 1 in all of them; a *part* is the rows of one
     cluster in one cell.
 
-    Statement and argument: docs/evidence/proofs.md, section 8.
+    Statement and argument: docs/evidence/proofs/cluster-tests.md.
 
     Attributes
     ----------

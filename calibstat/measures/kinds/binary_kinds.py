@@ -72,7 +72,7 @@ class Statistic(Measure, ABC):
         cells along the last axis. The cells are None if each prediction is one. `NotOfResiduals` is raised with the
         reason if it is not such a function.
 
-        Statement and argument: docs/evidence/proofs.md, section 8.
+        Statement and argument: docs/evidence/proofs/cluster-tests.md.
         """
         one_pass = self.one_pass(sample.value, sample.count, sample.value)
         if one_pass is None:
@@ -256,7 +256,7 @@ class Seminorm(Statistic):
 
         The default needs no more than weights in [-1, 1]: it adds the largest reach that any of them has.
 
-        Statement and argument: docs/evidence/proofs.md, section 2.
+        Statement and argument: docs/evidence/proofs/seminorm.md.
         """
         return moments.n * float(self.norm(value, moments.total / moments.n)) + float(
             tail_bound.reach(*moments.largest())

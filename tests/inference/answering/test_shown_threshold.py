@@ -33,7 +33,7 @@ def tail(errors, rows, most):
 
 
 def by_hand(seen, most, miss):
-    """The rule of docs/evidence/proofs.md, section 20, one place after the other in exact fractions."""
+    """The rule of docs/evidence/proofs/error-threshold.md, one place after the other in exact fractions."""
     n, sizes = int(seen.n), []
     size = n
     while size and (1 - most) ** size <= miss / (len(sizes) + 1):

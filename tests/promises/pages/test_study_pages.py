@@ -39,9 +39,9 @@ def test_the_list_has_every_study_with_its_answer_and_its_limit():
 
 def test_links_lead_to_pages_of_the_site():
     found = (
-        "[all](../README.md), [proofs](../../docs/evidence/proofs.md#2-a), [its study](../size.py) and [bias](bias.md)"
+        "[all](../README.md), [proofs](../../docs/evidence/squares.md#b), [its study](../size.py) and [bias](bias.md)"
     )
-    expected = "[all](index.md), [proofs](../proofs.md#2-a), `simulations/size.py` and [bias](bias.md)"
+    expected = "[all](index.md), [proofs](../squares.md#b), `simulations/size.py` and [bias](bias.md)"
     assert made.LINK.sub(made.on_the_site, found) == expected
     assert leads_nowhere(expected) == []
 

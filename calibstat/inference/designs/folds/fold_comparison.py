@@ -137,7 +137,7 @@ def variance_of_difference(row: np.ndarray, folds: Sequence[np.ndarray], unit: n
     of one repeat twice the variance within folds, which is the most that it can be. Of rows in clusters, which `unit`
     numbers from 0, both are of the clusters' sums, and clusters are counted in place of the n rows.
 
-    Statement and argument: docs/evidence/proofs.md, section 12.
+    Statement and argument: docs/evidence/proofs/fold-differences.md.
     """
     within = float(np.mean([variance_within(*each, unit) for each in zip(row, folds, strict=True)]))
     repeats, n = row.shape

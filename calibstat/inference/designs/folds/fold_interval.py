@@ -89,7 +89,7 @@ class FoldEnds:
     def of(cls, folded: FoldedProblem, alpha: float, draws: Draws) -> FoldEnds:
         """Return the ends at a level of 1 - alpha.
 
-        Statement and argument: docs/evidence/proofs.md, section 12.
+        Statement and argument: docs/evidence/proofs/fold-ends.md.
         """
         ends = HonestEnds.of(folded.posed(), draws)
         order, fold, unit = folded.order
@@ -121,7 +121,7 @@ def noise_within_folds(table: RowTable, fold: np.ndarray, of: OfTheta, draws: Dr
     Signs are of rows or clusters, and what they add is centred within each fold, numbered from 0; all rows of a cluster
     have the same.
 
-    Statement and argument: docs/evidence/proofs.md, section 12.
+    Statement and argument: docs/evidence/proofs/fold-ends.md.
     """
     column = table.cell, table.contribution / table.n
     return resampling.sums_of_fold_signs(column, table.cells, fold, table.units, of, draws)

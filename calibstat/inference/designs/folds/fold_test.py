@@ -42,7 +42,7 @@ STRATIFIED = (
 class FoldPValues:
     """The p-values of one repeat of cross-validation.
 
-    Statement and argument: docs/evidence/proofs.md, section 12.
+    Statement and argument: docs/evidence/proofs/fold-tests.md.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ def p_values_of_repeats(folded: Sequence[FoldedProblem], draws: Draws) -> list[F
 def merged(pvalues: Sequence[float]) -> float:
     """Return twice the mean of p-values of repeats, which is a p-value however they depend on each other; one stays.
 
-    Statement and argument: docs/evidence/proofs.md, section 12.
+    Statement and argument: docs/evidence/proofs/fold-tests.md.
     """
     return float(pvalues[0]) if len(pvalues) == 1 else min(1.0, 2 * float(np.mean(pvalues)))
 

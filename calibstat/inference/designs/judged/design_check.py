@@ -27,7 +27,7 @@ def design_p_value(rows: JudgedRows, key: np.uint64, n_jobs: int = 1) -> float:
     mean of the judge's answer less its mean among like predictions. Subsets are drawn again: of rows; of clusters, if
     all rows of a cluster are labelled or none, and some have several; or row by row with the given chances.
 
-    Statement and argument: docs/evidence/proofs.md, section 16.
+    Statement and argument: docs/evidence/proofs/few-label-tests.md.
     """
     group = groups_of(rows.prediction, GROUPS)
     mean = np.bincount(group, rows.proxy, GROUPS) / np.maximum(np.bincount(group, minlength=GROUPS), 1)

@@ -18,7 +18,7 @@ GUESSES_HELD = 2**22  # guesses that are held together
 class Guess:
     """The guesses of all rows.
 
-    Statement and argument: docs/evidence/proofs.md, section 16.
+    Statement and argument: docs/evidence/proofs/few-labels.md.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ def contrasts_of(prediction: np.ndarray, proxy: np.ndarray) -> np.ndarray:
     guess of a calibrated model adds sensitivity + specificity - 1 times it to v, if answers are 0 and 1. They hold no
     outcome, and do not depend on which rows are labelled.
 
-    Statement and argument: docs/evidence/proofs.md, section 16.
+    Statement and argument: docs/evidence/proofs/few-labels.md.
     """
     centred, variance = _centred(prediction, proxy)
     of_calibrated = np.divide(

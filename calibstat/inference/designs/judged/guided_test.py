@@ -135,7 +135,7 @@ class Found:
 def by_direction(rows: JudgedRows, problem: BinaryProblem, draws: Draws) -> Found:
     """Compare the smaller of two ranks among drawn labels, one of them of the sum in the judge's direction.
 
-    Statement and argument: docs/evidence/proofs.md, section 16.
+    Statement and argument: docs/evidence/proofs/few-label-tests.md.
     """
     if rows.data.cluster is not None and np.bincount(rows.data.cluster).max() > 1:
         raise ValueError(

@@ -70,7 +70,7 @@ class JudgedRows(JudgedColumns):
     def contribution(self) -> np.ndarray:
         """The rectified residual of each row; the labelled rows' sums divided by their number have the right means.
 
-        Statement and argument: docs/evidence/proofs.md, section 16.
+        Statement and argument: docs/evidence/proofs/few-labels.md.
         """
         guess = self.guess.outcome
         return self.rho * (guess - self.prediction) + self.labelled * self.scale * (self.outcome - guess)

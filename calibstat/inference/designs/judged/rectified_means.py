@@ -20,7 +20,7 @@ from calibstat.resampling import Draws
 class RectifiedLosses:
     """The losses of rows, or their differences between two models, of which sums over all rows / m are unbiased.
 
-    Statement and argument: docs/evidence/proofs.md, section 16.
+    Statement and argument: docs/evidence/proofs/few-labels.md.
 
     Attributes
     ----------

@@ -97,7 +97,7 @@ class RectifiedRows:
         Outcomes of labelled rows are drawn given prediction and judge, and what the judge adds in all rows is noise
         with the variance that it has if the guesses have the right mean given the predictions.
 
-        Statement and argument: docs/evidence/proofs.md, section 16.
+        Statement and argument: docs/evidence/proofs/few-label-tests.md.
         """
         return self._relabelled(draws, self.rows.guess.calibrated, np.arange(self.rows.labels), Stream.LABELS)
 
