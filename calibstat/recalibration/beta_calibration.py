@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.recalibration.formula import Expression, logistic, shares
 from calibstat.recalibration.logistic_features import likeliest_within
-from calibstat.recalibration.one_against_rest import columns_of, rows_of, two_logs
+from calibstat.recalibration.one_against_rest import columns_of, log_formulas, rows_of, two_logs
 from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator
 
 FACES = tuple(np.eye(3)[:, free] for free in ([1, 2], [0, 2], [2]))  # a = 0, b = 0, both
@@ -83,6 +84,10 @@ class BetaCalibration(Recalibrator):
 
         own, others = two_logs(prob, self.clip, self)
         return rows_of(expit(self.a_ * own - self.b_ * others + self.intercept_))
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        parts = zip(*log_formulas(prob, self.clip), self.a_, self.b_, self.intercept_, strict=True)
+        return shares([logistic(float(a) * own - float(b) * others + float(c)) for own, others, a, b, c in parts])
 
 
 def _features(x: np.ndarray) -> np.ndarray:

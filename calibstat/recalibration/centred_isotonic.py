@@ -6,7 +6,8 @@ import numpy as np
 
 from calibstat.bounds.isotonic_interval import pooled
 from calibstat.data.sample import Sample
-from calibstat.recalibration.isotonic_regression import interpolated, interpolated_rows
+from calibstat.recalibration.formula import Expression
+from calibstat.recalibration.isotonic_regression import interpolated, interpolated_formulas, interpolated_rows
 from calibstat.recalibration.one_against_rest import columns_of, rows_of
 from calibstat.recalibration.recalibrator import Recalibrator, counted
 
@@ -57,6 +58,9 @@ class CentredIsotonic(Recalibrator):
 
     def _event(self, prob: np.ndarray) -> np.ndarray:
         return interpolated(prob[:, 1], *self.knots_[0])
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        return interpolated_formulas(prob, self.knots_)
 
 
 def _centres(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

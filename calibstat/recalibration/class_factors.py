@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.recalibration.formula import Expression, quotient, total
+from calibstat.recalibration.one_against_rest import columns_of
+
 STILL = 1e-10  # a step of a logarithm below which the next one would be rounding
 LARGEST_LAST = 1e-3  # step of a logarithm that a search may end with, if it has a maximum
 MOST_STEPS = 25  # where the best factor is 0 each step divides it by e: no digits are lost yet
@@ -21,6 +24,12 @@ def reweighted(prob: np.ndarray, factor: np.ndarray) -> np.ndarray:
     scores = prob * factor
     total = scores.sum(axis=1, keepdims=True)
     return np.divide(scores, total, out=prob.copy(), where=total > 0)
+
+
+def reweighted_formulas(prob: list[Expression], factor: np.ndarray) -> list[Expression]:
+    """Return the same as expressions, of class 1 of two or of each."""
+    scores = [float(each) * p for each, p in zip(factor, prob, strict=True)]
+    return [quotient(scores[k], total(scores), prob[k]) for k in columns_of(len(prob))]
 
 
 def factors_of(log_factor: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibstat import resampling
 from calibstat.data.predictions import Predictions
@@ -12,6 +13,8 @@ from calibstat.data.sample import LARGEST_COUNT
 from calibstat.data.single_precision import edges_for
 from calibstat.digits import settled
 from calibstat.measures.bins import bin_cells, bin_numbers, number_of_bins, uniform_cells
+from calibstat.recalibration.formula import Expression, shares, steps
+from calibstat.recalibration.one_against_rest import columns_of
 from calibstat.recalibration.recalibrator import NO_WEIGHTS, Recalibrator, normalised
 from calibstat.resampling import Draws, Pairs, Stream
 from calibstat.resampling.rng import Rng
@@ -36,7 +39,7 @@ class Steps:
 
     level: np.ndarray
     upper: np.ndarray | None = None
-    number: np.ndarray | None = None
+    number: NDArray[np.int64] | None = None
     n_bins: int = 0
 
     def __call__(self, p: np.ndarray) -> np.ndarray:
@@ -50,6 +53,11 @@ class Steps:
         cell = np.minimum(np.searchsorted(self.number, number), self.level.size - 1)
         known = self.number[cell] == number
         return np.where(known, self.level[cell], (number + 0.5) / self.n_bins).reshape(p.shape)
+
+    @property
+    def edges(self) -> np.ndarray:
+        """The upper ends of the bins."""
+        return np.arange(1, self.n_bins + 1) / self.n_bins if self.upper is None else self.upper
 
 
 class HistogramBinning(Recalibrator):
@@ -184,6 +192,16 @@ class HistogramBinning(Recalibrator):
             return normalised(_mean(self.steps_[0], prob))
         columns = [_mean(steps, np.ascontiguousarray(prob[:, k])) for k, steps in enumerate(self.steps_)]
         return normalised(np.stack(columns, axis=1))
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        classes = columns_of(len(prob))
+        maps = self.steps_ * len(classes) if len(self.steps_) == 1 else self.steps_
+        return shares([_formula_of(prob[k], own) for k, own in zip(classes, maps, strict=True)])
+
+
+def _formula_of(p: Expression, maps: list[Steps]) -> Expression:
+    """Return the average of maps as an expression."""
+    return steps(p, np.concatenate([each.edges for each in maps]), lambda at: _mean(maps, at))
 
 
 def _mean(steps: list[Steps], p: np.ndarray) -> np.ndarray:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.data.clipping import clipped
-from calibstat.recalibration.class_factors import factors_of, likeliest_factors, reweighted
+from calibstat.recalibration.class_factors import (
+    factors_of,
+    likeliest_factors,
+    reweighted,
+    reweighted_formulas,
+)
+from calibstat.recalibration.formula import Expression, moved
 from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, check_possible, counted
 
 
@@ -57,6 +63,7 @@ class InterceptUpdate(Recalibrator):
     """
 
     intercept_: np.ndarray
+    _log_factor: np.ndarray
 
     def __init__(self, *, clip: float | None = None) -> None:
         self.clip = clip
@@ -72,3 +79,6 @@ class InterceptUpdate(Recalibrator):
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
         return reweighted(clipped(prob, self.clip), factors_of(self._log_factor))
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        return reweighted_formulas([moved(p, self.clip) for p in prob], factors_of(self._log_factor))

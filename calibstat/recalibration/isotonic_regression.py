@@ -7,6 +7,7 @@ import numpy as np
 from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
+from calibstat.recalibration.formula import Expression, lines, shares
 from calibstat.recalibration.one_against_rest import columns_of, rows_of
 from calibstat.recalibration.recalibrator import Recalibrator, counted
 
@@ -58,11 +59,19 @@ class IsotonicRegression(Recalibrator):
     def _event(self, prob: np.ndarray) -> np.ndarray:
         return interpolated(prob[:, 1], *self.knots_[0])
 
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        return interpolated_formulas(prob, self.knots_)
+
 
 def interpolated_rows(prob: np.ndarray, knots: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """Return what the piecewise linear maps of the mapped classes make of rows, a column for each."""
     classes = columns_of(prob.shape[1])
     return np.stack([interpolated(prob[:, k], *each) for k, each in zip(classes, knots, strict=True)], axis=1)
+
+
+def interpolated_formulas(prob: list[Expression], knots: list[tuple[np.ndarray, np.ndarray]]) -> list[Expression]:
+    """Return the recalibrated probabilities as expressions, of class 1 of two or of each."""
+    return shares([lines(prob[k], *each) for k, each in zip(columns_of(len(prob)), knots, strict=True)])
 
 
 def _ends_of_pieces(value: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

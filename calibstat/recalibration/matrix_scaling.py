@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.recalibration.formula import Expression, log, softmax_of, total
 from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, counted, finite_logs
 from calibstat.recalibration.softmax_regression import likeliest
 
@@ -84,3 +85,12 @@ class MatrixScaling(Recalibrator):
         from scipy.special import softmax
 
         return softmax(finite_logs(prob, self.clip, self) @ self.weight_.T + self.intercept_, axis=1)
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        logs = [log(p, self.clip) for p in prob]
+        return softmax_of(
+            [
+                total([float(w) * each for w, each in zip(weight, logs, strict=True)]) + float(b)
+                for weight, b in zip(self.weight_, self.intercept_, strict=True)
+            ]
+        )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.recalibration.formula import Expression, as_expression, case
+from calibstat.recalibration.one_against_rest import columns_of
 from calibstat.recalibration.recalibrator import Recalibrator
 
 
@@ -51,3 +53,11 @@ class MeanReplacement(Recalibrator):
         out = np.full(prob.shape, (1 - self.confidence_) / (prob.shape[1] - 1))
         out[np.arange(len(prob)), prob.argmax(axis=1)] = self.confidence_
         return out
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        rest = as_expression((1 - self.confidence_) / (len(prob) - 1))
+        found = []
+        for k in columns_of(len(prob)):
+            first = [f"{prob[k].text} {'>' if j < k else '>='} {other.text}" for j, other in enumerate(prob) if j != k]
+            found.append(case([(" AND ".join(first), as_expression(self.confidence_))], rest))
+        return found

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.recalibration.recalibrator import NO_WEIGHTS, Recalibrator, finite_logs
+from calibstat.recalibration.formula import Expression
+from calibstat.recalibration.recalibrator import NO_FORMULA, NO_WEIGHTS, Recalibrator, finite_logs
 
 
 class NeuralScaling(Recalibrator):
@@ -114,3 +115,7 @@ class NeuralScaling(Recalibrator):
         out = np.zeros(prob.shape)
         out[:, self._observed] = 1 if self.network_ is None else self.network_.predict_proba(features)
         return out
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        why = "a network of scikit-learn; apply it in Python, by predict_proba, or fit BetaCalibration or VectorScaling"
+        raise ValueError(NO_FORMULA.format("NeuralScaling", why))

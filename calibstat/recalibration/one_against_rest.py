@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.data.clipping import clipped
+from calibstat.recalibration.formula import Expression, log, total
 from calibstat.recalibration.recalibrator import Recalibrator, finite_logs, normalised
 
 
@@ -29,3 +30,11 @@ def two_logs(prob: np.ndarray, clip: float | None, who: Recalibrator) -> tuple[n
     rest[top] = 0
     others[top] = rest.sum(axis=1)
     return logs, np.log(clipped(others, clip))
+
+
+def log_formulas(prob: list[Expression], clip: float | None) -> tuple[list[Expression], list[Expression]]:
+    """Return the same logarithms as expressions."""
+    if len(prob) == 2:
+        return [log(prob[1], clip)], [log(prob[0], clip)]
+    others = [total([other for j, other in enumerate(prob) if j != k]) for k in range(len(prob))]
+    return [log(p, clip) for p in prob], [log(each, clip) for each in others]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.classical.logistic import LogitPolynomial
-from calibstat.recalibration.one_against_rest import columns_of, rows_of, two_logs
+from calibstat.recalibration.formula import Expression, logistic, shares
+from calibstat.recalibration.one_against_rest import columns_of, log_formulas, rows_of, two_logs
 from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, counted
 
 CONVERGED = 1e-20  # squared standard errors from the optimum, before the last step
@@ -80,6 +81,10 @@ class PlattScaling(Recalibrator):
         from scipy.special import expit
 
         return rows_of(expit(_logits(prob, self.clip, self) * self.slope_ + self.intercept_))
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        lines = zip(*log_formulas(prob, self.clip), self.slope_, self.intercept_, strict=True)
+        return shares([logistic(float(a) * (own - others) + float(b)) for own, others, a, b in lines])
 
 
 def _logits(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarray:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checks import as_numbers, short
 from calibstat.data.validation import to_numpy
-from calibstat.recalibration.class_factors import estimated_shares, reweighted
+from calibstat.recalibration.class_factors import estimated_shares, reweighted, reweighted_formulas
+from calibstat.recalibration.formula import Expression
 from calibstat.recalibration.recalibrator import Recalibrator, counted
 
 Shares = float | Sequence[float] | np.ndarray
@@ -155,6 +156,9 @@ class PriorShift(Recalibrator):
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
         return reweighted(prob, self.factor_)
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        return reweighted_formulas(prob, self.factor_)
 
 
 def _rates(given: object, classes: int) -> np.ndarray:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.recalibration.formula import Expression, as_expression, case, logistic, shares
 from calibstat.recalibration.logistic_features import likeliest_within
-from calibstat.recalibration.one_against_rest import columns_of, rows_of, two_logs
+from calibstat.recalibration.one_against_rest import columns_of, log_formulas, rows_of, two_logs
 from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator
 
 
@@ -76,10 +77,33 @@ class QuadraticScaling(Recalibrator):
         from scipy.special import expit
 
         own, others = two_logs(prob, self.clip, self)
-        curved = self.square_ != 0
-        turn = np.divide(-self.slope_, 2 * self.square_, out=np.full(curved.size, -np.inf), where=curved)
+        turn = self._turn()
         x = np.where(self.square_ < 0, np.minimum(own - others, turn), np.maximum(own - others, turn))
         return rows_of(expit((self.square_ * x + self.slope_) * x + self.intercept_))
+
+    def _turn(self) -> np.ndarray:
+        """Return the logit at the vertex of each parabola, or minus infinity of a line."""
+        return np.divide(
+            -self.slope_, 2 * self.square_, out=np.full(self.slope_.size, -np.inf), where=self.square_ != 0
+        )
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        from scipy.special import expit
+
+        found = []
+        parts = zip(
+            *log_formulas(prob, self.clip), self.square_, self.slope_, self.intercept_, self._turn(), strict=True
+        )
+        for own, others, *numbers in parts:
+            a, b, c, turn = map(float, numbers)
+            x = own - others
+            if np.isfinite(turn):
+                beyond = as_expression(float(expit((a * turn + b) * turn + c)))
+                curve = logistic((a * x + b) * x + c)
+                found.append(case([(f"{x.text} {'>' if a < 0 else '<'} {as_expression(turn).text}", beyond)], curve))
+            else:
+                found.append(logistic(b * x + c))
+        return shares(found)
 
 
 def _parabola(x: np.ndarray, observed: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, bool]:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calibstat.data.as_given import as_given
-from calibstat.data.checks import calls_within
+from calibstat.data.checks import calls_within, quoted, short
 from calibstat.data.clipping import NeedsClip, advice, uncertain
+from calibstat.data.engines.sql import DIALECTS
 from calibstat.data.labels import check_row_names
 from calibstat.data.numbered_labels import known_outcomes
 from calibstat.data.predictions import Predictions, checked_vectors
 from calibstat.data.validation import as_array, look_swapped, to_numpy
 from calibstat.data.weighted_sample import as_weights
 from calibstat.in_words import InWords
+from calibstat.recalibration.formula import Expression, within_range
 from calibstat.recalibration.parameters import Parametrised, need_fitted
+from calibstat.recalibration.saved_map import as_dict, restored
 
 NO_WEIGHTS = "expected no sample_weight for {}, found one: {}"
+NO_FORMULA = "expected a map that is a formula or steps, found {}, {}"
 NO_OPTIMUM = (
     "the log loss keeps falling as parameters grow, because the predictions separate some classes without an exception "
     "or a class is never observed; or the fit needs more steps"
@@ -49,7 +53,7 @@ class Recalibrator(Parametrised, InWords):
     tried_to: ClassVar[int | None] = None
     """The largest number of classes with which it does so; None: any number."""
 
-    classes_: np.ndarray
+    classes_: NDArray[Any]
     converged_: bool
     interval_method: ClassVar[str] = "triangle"
 
@@ -185,6 +189,124 @@ class Recalibrator(Parametrised, InWords):
         hit = self.predict(p) == known_outcomes(y)
         return float(np.average(hit, weights=None if sample_weight is None else _weights(sample_weight, hit.size)))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fitted map as a dictionary that JSON has; `from_dict` makes the map again.
+
+        Returns
+        -------
+        dict
+            The name of the class under "kind", the version of the format, the parameters of the constructor, and under
+            "fitted" the attributes that `fit` has set, with lists for arrays.
+
+        Raises
+        ------
+        ValueError
+            If `fit` has not been called, or the map has something that is not a number, text or list, such as the
+            network of `NeuralScaling`.
+
+        Examples
+        --------
+        >>> import json
+        >>> from calibstat.recalibration import PriorShift
+        >>> fitted = PriorShift(sampling_rate=0.1).fit([0.5])
+        >>> print(json.dumps(fitted.to_dict()["fitted"]))
+        {"classes_": [0, 1], "converged_": true, "new_prevalence_": null, "factor_": [10.0, 1.0]}
+        """
+        need_fitted(self, "classes_")
+        return as_dict(self)
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any]) -> Self:
+        """Return the fitted map of a dictionary of `to_dict`.
+
+        Parameters
+        ----------
+        saved : dict
+            What `to_dict` returned, also after JSON.
+
+        Returns
+        -------
+        Recalibrator
+            Of the class that was saved. `predict_proba` returns the same numbers to the last bit.
+
+        Raises
+        ------
+        ValueError
+            If `saved` is not such a dictionary, or is of another class than the one that is asked.
+
+        Examples
+        --------
+        >>> import json
+        >>> from calibstat.recalibration import PlattScaling, Recalibrator
+        >>> text = json.dumps(PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).to_dict())
+        >>> Recalibrator.from_dict(json.loads(text))
+        PlattScaling()
+        """
+        kinds: tuple[type[Parametrised], ...] = (*Recalibrator.__subclasses__(), cls)
+        known = {each.__name__: each for each in kinds if each is not Recalibrator}
+        made: Self = restored(cls, saved, known)
+        return made
+
+    @overload
+    def to_sql(self, column: str = "p") -> str: ...
+    @overload
+    def to_sql(self, column: list[str] | tuple[str, ...]) -> list[str]: ...
+    def to_sql(self, column: str | Sequence[str] = "p") -> str | list[str]:
+        """Return the fitted map as an expression of SQL, the same for DuckDB and SQLite.
+
+        Parameters
+        ----------
+        column : str or sequence of K str
+            The column of the predicted probability of class 1 of two, or the columns of more classes, in the order of
+            `classes_`. Names are put in quotes.
+
+        Returns
+        -------
+        str or list of K str
+            The recalibrated probability of class 1 of two, or of each class. It differs from `predict_proba` by at most
+            1e-12. It is NULL where `predict_proba` raises: where the prediction is missing or not from 0 to 1, and
+            where it is 0 or 1 if the map takes logarithms and has no `clip`.
+
+        Raises
+        ------
+        ValueError
+            If `fit` has not been called, the columns are not as above, or the map is neither a formula nor steps.
+
+        Notes
+        -----
+        Columns are DOUBLE (REAL in SQLite). Predictions of single precision can be in the next bin of
+        `HistogramBinning` where they are exactly at an edge. LN, EXP and POWER are functions of SQLite 3.35 and later,
+        if it was built with them. A name that the table does not have is an error in DuckDB, and can be a text in
+        SQLite: the result is then NULL. The length for K classes grows as K², of `MatrixScaling` as K³.
+
+        Examples
+        --------
+        >>> from calibstat.recalibration import HistogramBinning
+        >>> fitted = HistogramBinning(n_bins=2).fit([0.1, 0.2, 0.9, 0.8], [0, 1, 1, 1])
+        >>> print(fitted.to_sql("score"))
+        CASE WHEN "score" >= 0 AND "score" <= 1 THEN CASE WHEN "score" <= 0.5e0 THEN 0.5e0 ELSE 1.0e0 END END
+        """
+        need_fitted(self, "classes_")
+        classes = self.classes_.size
+        names = [DIALECTS["duckdb"].name(each) for each in self._columns(column)]
+        prob = [Expression(name) for name in names]
+        if classes == 2:
+            prob = [1.0 - prob[0], prob[0]]
+        found = [within_range(names, each).text for each in self._formula(prob)]
+        return found[0] if classes == 2 else found
+
+    def _columns(self, column: object) -> list[str]:
+        """Return the names of columns, one of two classes or each of more."""
+        classes = self.classes_.size
+        names = [column] if isinstance(column, str) else column
+        right = isinstance(names, list | tuple) and all(isinstance(each, str) for each in names)
+        if not right or len({*names}) != len(names) or len(names) != (1 if classes == 2 else classes):  # type: ignore[misc, arg-type]
+            wanted = "the name of the column of class 1" if classes == 2 else f"the names of {classes} columns"
+            raise ValueError(
+                f"expected {wanted}, of the classes {quoted(self.classes_.tolist())}, found {short(column)}"
+            )
+        return [*names]  # type: ignore[misc]
+
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn, the only caller, that this is a classifier."""
         from sklearn.utils import ClassifierTags, Tags, TargetTags
@@ -218,6 +340,11 @@ class Recalibrator(Parametrised, InWords):
     def _event(self, prob: np.ndarray) -> np.ndarray:
         """Return the recalibrated probabilities of class 1 of two, shape (n,)."""
         return self._map(prob)[:, 1]
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        """Return the recalibrated probability of class 1 of two, or of each class, from the predictions of all."""
+        why = "whose class has no method _formula; apply it in Python, by predict_proba"
+        raise ValueError(NO_FORMULA.format(type(self).__name__, why))
 
 
 def normalised(scores: np.ndarray) -> np.ndarray:

@@ -13,7 +13,9 @@ from calibstat.data.checks import calls_within, is_among, short
 from calibstat.data.clipping import clipped
 from calibstat.digits import settled
 from calibstat.inference.estimate import estimate
+from calibstat.recalibration.formula import Expression, moved, power, total
 from calibstat.recalibration.least_log_loss import best_temperature
+from calibstat.recalibration.one_against_rest import columns_of
 from calibstat.recalibration.recalibrator import Recalibrator, check_possible, counted
 
 HOTTEST = 100.0  # temperatures are searched from 1 / HOTTEST to HOTTEST
@@ -137,6 +139,10 @@ class TemperatureScaling(Recalibrator):
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
         return scaled(clipped(prob, self.clip), self.temperature_)
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        powers = [power(moved(p, self.clip), 1 / self.temperature_) for p in prob]
+        return [powers[k] / total(powers) for k in columns_of(len(prob))]
 
 
 def scaled(prob: np.ndarray, temperature: float) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.recalibration.formula import Expression, shares
 from calibstat.recalibration.recalibrator import Recalibrator, normalised
 
 
@@ -39,3 +40,6 @@ class Unchanged(Recalibrator):
 
     def _event(self, prob: np.ndarray) -> np.ndarray:
         return prob[:, 1].copy()
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        return prob[1:] if len(prob) == 2 else shares(prob)

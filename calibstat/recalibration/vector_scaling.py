@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.data.clipping import clipped
+from calibstat.recalibration.formula import Expression, log, softmax_of
 from calibstat.recalibration.least_log_loss import best_temperature
 from calibstat.recalibration.many_weights import likeliest_weights
 from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, counted, finite_logs
@@ -78,3 +79,11 @@ class VectorScaling(Recalibrator):
         from scipy.special import softmax
 
         return softmax(finite_logs(prob, self.clip, self) * self.weight_ + self.intercept_, axis=1)
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        return softmax_of(
+            [
+                float(w) * log(p, self.clip) + float(b)
+                for p, w, b in zip(prob, self.weight_, self.intercept_, strict=True)
+            ]
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
+from calibstat.recalibration.formula import Expression, shares, steps
 from calibstat.recalibration.one_against_rest import columns_of, rows_of
 from calibstat.recalibration.recalibrator import Recalibrator
 
@@ -100,14 +102,33 @@ class VennAbers(Recalibrator):
         """Return p0 and p1 of the mapped classes, a column for each."""
         if_not, if_so = [], []
         for j, k in enumerate(columns_of(prob.shape[1])):
-            value, p = self.values_[j], prob[:, k]
-            if_not.append(np.append(0.0, self.if_not_[j])[np.searchsorted(value, p, side="right")])
-            if_so.append(np.append(self.if_so_[j], 1.0)[np.searchsorted(value, p)])
+            pair = self._pair(j, prob[:, k])
+            if_not.append(pair[0])
+            if_so.append(pair[1])
         return np.stack(if_not, axis=1), np.stack(if_so, axis=1)
+
+    def _pair(self, j: int, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return p0 and p1 of predictions of the mapped class j."""
+        value = self.values_[j]
+        if_not = np.append(0.0, self.if_not_[j])[np.searchsorted(value, p, side="right")]
+        return if_not, np.append(self.if_so_[j], 1.0)[np.searchsorted(value, p)]
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
         if_not, if_so = self._pairs(prob)
-        return rows_of(if_so / (1 - if_not + if_so))
+        return rows_of(_merged(if_not, if_so))
+
+    def _formula(self, prob: list[Expression]) -> list[Expression]:
+        classes = columns_of(len(prob))
+        return shares([steps(prob[k], self.values_[j], partial(self._merged, j)) for j, k in enumerate(classes)])
+
+    def _merged(self, j: int, p: np.ndarray) -> np.ndarray:
+        """Return the merged probabilities of predictions of the mapped class j."""
+        return _merged(*self._pair(j, p))
+
+
+def _merged(if_not: np.ndarray, if_so: np.ndarray) -> np.ndarray:
+    """Return the probability between p0 and p1 of the smallest largest regret by the log loss."""
+    return np.asarray(if_so / (1 - if_not + if_so))
 
 
 def _if_event(count: np.ndarray, positives: np.ndarray, new: float) -> np.ndarray:

@@ -247,6 +247,9 @@ MEMBERS_OF_MAPS: Mapping[str, tuple[str, ...]] = {
     "map.predict_proba(p)": ("transform", "calibrate", "recalibrate", "apply", "predict_prob", "proba", "forward"),
     "map.fit(p, y)": ("train", "partial_fit", "fit_calibrator"),
     "map.fit(p, y).predict_proba(p)": ("fit_transform", "fit_predict"),
+    "map.to_dict()": ("save", "to_json", "state_dict", "get_state", "serialize", "export"),
+    "Recalibrator.from_dict(saved)": ("load", "from_json", "load_state_dict", "set_state"),
+    "map.to_sql()": ("sql", "as_sql", "to_expression"),
 }
 MEMBERS_OF_MODELS: Mapping[str, tuple[str, ...]] = {  # of a `CalibratedModel`
     "model.predict_proba(X)": ("transform", "calibrate", "recalibrate", "predict_prob", "decision_function"),
