@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +14,7 @@ from calibstat.cli.large.parts import need_other_file
 from calibstat.cli.large.several_files import SeveralFiles
 from calibstat.cli.option_groups import takes_groups
 from calibstat.cli.options import File, Label, Prob, Seed
-from calibstat.cli.reading import Reading
+from calibstat.cli.reading import AS_WRITTEN, Reading
 from calibstat.cli.standard_input import kept
 from calibstat.cli.terminal import about, one_line_errors, written
 from calibstat.output.whole_folder import write_file
@@ -21,6 +23,16 @@ if TYPE_CHECKING:
     from calibstat.recalibration import Recalibrator
 
 Table = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV file of old and new probabilities to write.")]
+JSON, SQL = ".json", ".sql"
+Saved = Annotated[
+    Path | None,
+    typer.Option(
+        "--save",
+        metavar="FILE",
+        help="File to write the map to, fitted on all rows of the first file: .json for Recalibrator.from_dict in "
+        "Python, or .sql for DuckDB and SQLite.",
+    ),
+]
 SAME_ROWS = (
     "Warning: the file of --to has the same predictions, row by row, as {}, on which the map was fitted, so do not "
     "judge the new probabilities by these rows. Without --to each row is recalibrated by a map fitted on other rows."
@@ -53,6 +65,7 @@ def recalibrate_predictions(
             "TemperatureScaling of several classes.",
         ),
     ] = None,
+    save: Saved = None,
     rng: Seed = 0,
 ) -> Answer:
     """Fit a calibration map, and write recalibrated probabilities."""
@@ -71,17 +84,19 @@ def recalibrate_predictions(
         from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator
         from calibstat.resampling import key_of, repeated_folds
 
-        _check_places(file, to, out)
+        _check_places(file, to, out, save)
+        _check_saved(save, out, reading)
         rows, how = read_rows(file, label, prob, reading)
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
         recalibrator = default_recalibrator(data) if map_ is None else named_map(map_)
+        if to is not None or save is not None:
+            recalibrator.fit(data.prob, data.label, labels=range(data.n_classes))
         if to is None:
             fold, warned = repeated_folds(key_of(rng), data.label, FOLDS, 1)[:, 0], []
             old, new = data.prob, held_out_predictions(data, fold, recalibrator)
             fitted = f"Each of {FOLDS} random parts of the rows is recalibrated by a map fitted on the others"
         else:
             given = read_rows_of_probabilities(to, prob, reading)
-            recalibrator.fit(data.prob, data.label, labels=range(data.n_classes))
             old = (given if isinstance(given, Predictions) else Predictions.from_rows(*given)).prob
             new = recalibrator.predict_proba(old)
             fitted = f"Recalibrated by a map fitted on {number_of('row', data.n)} of {file.name}"
@@ -90,23 +105,58 @@ def recalibrate_predictions(
         kept = slice(None) if len(columns) > 1 else slice(1, None)
         table = pd.DataFrame(old[:, kept], columns=columns)
         table = table.join(pd.DataFrame(new[:, kept], columns=[f"{name}_recalibrated" for name in columns]))
-        write_file(out, as_csv(table))
+        texts = {out: as_csv(table)} | ({} if save is None else {save: _map_as_text(save, recalibrator, columns)})
+        for path, text in texts.items():
+            write_file(path, text)
         described = about(data if isinstance(rows, Predictions) else Sample.from_rows(*rows), how)
-        sentences = [f"{fitted}: {cut(repr(recalibrator), 100)}.", *warned, written(out.parent, [out])]
+        sentences = [
+            f"{fitted}: {cut(repr(recalibrator), 100)}.",
+            *warned,
+            *(written(path.parent, [path]) for path in texts),
+        ]
         fitted_map = {"name": type(recalibrator).__name__} | recalibrator.get_params()
         step = "Test the new probabilities: calibstat test, of rows of --out with their outcomes, that fitted no map."
         return Answer(sentences, described, OTHER_ROWS, results={"map": fitted_map}, next_step=step)
 
 
-def _check_places(file: Path, to: Path | None, out: Path) -> None:
-    """Raise if `out` is read, or if it is not clear which of several files are those of --to."""
+def _map_as_text(save: Path, fitted: Recalibrator, columns: Sequence[str]) -> str:
+    """Return a fitted map as JSON, or as the SQL of the recalibrated columns, by the suffix of its file."""
+    import json
+
+    from calibstat.data.engines.sql import DIALECTS
+
+    if save.suffix == JSON:
+        return f"{json.dumps(fitted.to_dict())}\n"
+    names = [*columns[-1:]] if fitted.classes_.size == 2 else [*columns]
+    found = [fitted.to_sql(names[0])] if len(names) == 1 else fitted.to_sql(names)
+    new = (DIALECTS["duckdb"].name(f"{name}_recalibrated") for name in names)
+    return ",\n".join(f"{text} AS {name}" for text, name in zip(found, new, strict=True)) + "\n"
+
+
+def _check_saved(save: Path | None, out: Path, reading: Reading) -> None:
+    """Raise unless the file of the map is of a known kind and not that of `out`, and SQL reads the columns as here."""
+    if save is None:
+        return
+    if save.suffix not in (JSON, SQL):
+        raise ValueError(f"expected a file with suffix {JSON} or {SQL} behind --save, found {str(save)!r}")
+    if save == out:
+        raise ValueError(f"expected two files behind --out and --save, found {str(out)!r} for both")
+    if save.suffix == SQL and reading != replace(AS_WRITTEN, positive=reading.positive):
+        raise ValueError(
+            "expected no --logits, --clip or --divide-by-sums beside --save of SQL, which reads columns as they are, "
+            f"found one; write the probabilities to columns first, or save a {JSON} file"
+        )
+
+
+def _check_places(file: Path, to: Path | None, out: Path, save: Path | None) -> None:
+    """Raise if `out` or `save` is read, or if it is not clear which of several files are those of --to."""
     if to is not None and isinstance(file, SeveralFiles):  # some may be the rest of a pattern behind --to
         raise ValueError(
             f"expected one FILE beside --to, found {len(file.places)}; give several as a folder, or as a pattern in "
             "quotes"
         )
     for each in (file, *([] if to is None else [to])):
-        need_other_file(each, out)
+        need_other_file(each, *(place for place in (out, save) if place is not None))
 
 
 def named_map(name: str) -> Recalibrator:

@@ -1,5 +1,8 @@
 """The command that recalibrates writes what the maps give."""
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -89,3 +92,58 @@ def test_names_of_maps(files, tmp_path):
     fails_with(run(*arguments, "--map", "platt_scalin"), "expected a map, one of", "did you mean 'PlattScaling'?")
     fails_with(run(*arguments, "--to", tmp_path / "none.csv"), "no such file")
     assert not (tmp_path / "out.csv").exists()
+
+
+def recalibrated_in_sqlite(file, select):
+    """The columns that the SQL of --save makes of the rows of a file."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        pd.read_csv(file).to_sql("scored", database, index=False)
+        return pd.read_sql_query(f"SELECT {select} FROM scored", database)
+
+
+@pytest.mark.parametrize("to", [True, False])
+def test_the_map_is_saved_as_json_and_as_sql(to, files, tmp_path):
+    other = ["--to", files[1]] if to else []
+    asked = ["recalibrate", files[0], *BINARY, *other, "--map", "isotonic_regression", "--out", tmp_path / "out.csv"]
+    result = run(*asked, "--save", tmp_path / "map.json")
+    assert result.exit_code == 0, result.output
+    assert f"Written to {tmp_path / 'map.json'}." in plain_text(result.stdout)
+    old, new = (pd.read_csv(file) for file in files)
+    expected = cs.recalibration.IsotonicRegression().fit(old["p"], old["y"]).predict_proba(new["p"])
+    saved = json.loads((tmp_path / "map.json").read_text())
+    found = cs.recalibration.Recalibrator.from_dict(saved).predict_proba(new["p"])
+    np.testing.assert_array_equal(found, expected)
+    assert run(*asked, "--save", tmp_path / "map.sql").exit_code == 0
+    table = recalibrated_in_sqlite(files[1], (tmp_path / "map.sql").read_text())
+    assert list(table.columns) == ["p_recalibrated"]
+    assert table["p_recalibrated"].to_numpy() == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_sql_of_several_classes_has_a_column_for_each(tmp_path):
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(300, rng=1)
+    file, out = tmp_path / "classes.csv", tmp_path / "out.csv"
+    pd.DataFrame(prob, columns=["p_a", "p_b", "p_c"]).assign(y=[*map("abc".__getitem__, label)]).to_csv(
+        file, index=False
+    )
+    asked = ["recalibrate", file, "--label", "y", "--prob", "p_*", "--map", "histogram_binning", "--to", file]
+    assert run(*asked, "--out", out, "--save", tmp_path / "map.sql").exit_code == 0
+    table = recalibrated_in_sqlite(file, (tmp_path / "map.sql").read_text())
+    expected = pd.read_csv(out)[["p_a_recalibrated", "p_b_recalibrated", "p_c_recalibrated"]]
+    pd.testing.assert_frame_equal(table, expected, rtol=0, atol=1e-12)
+
+
+def test_places_for_the_map_that_do_not_do(files, tmp_path):
+    out = tmp_path / "out.csv"
+    asked = ["recalibrate", files[0], *BINARY, "--out", out, "--save"]
+    fails_with(run(*asked, tmp_path / "map.txt"), "expected a file with suffix .json or .sql behind --save")
+    fails_with(run(*asked, tmp_path / "map.sql", "--clip", 0.01), "expected no --logits, --clip or --divide-by-sums")
+    copy = tmp_path / "rows.json"
+    fails_with(run(*asked[:-2], copy, "--save", copy), "expected two files behind --out and --save")
+    assert not out.exists()
+
+
+def test_a_map_without_a_formula_leaves_no_file(files, tmp_path):
+    pytest.importorskip("sklearn")
+    asked = ["recalibrate", files[0], *BINARY, "--map", "neural_scaling", "--to", files[1], "--out", tmp_path / "o.csv"]
+    fails_with(run(*asked, "--save", tmp_path / "map.sql"), "expected a map that is a formula or steps")
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".csv" or path.stem == "o"] == []

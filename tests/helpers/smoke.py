@@ -115,7 +115,9 @@ def recalibrated():
     """Every map of calibstat's own but the one of scikit-learn's network, a prior shift, and a choice among maps."""
     names = set(cs.recalibration.RECALIBRATORS) - {"NeuralScaling", "PriorShift"}
     for name in names:
-        cs.recalibration.RECALIBRATORS[name]().fit(P, Y).predict_proba(P)
+        fitted = cs.recalibration.RECALIBRATORS[name]().fit(P, Y)
+        cs.recalibration.Recalibrator.from_dict(fitted.to_dict()).predict_proba(P)
+        assert fitted.to_sql("p").startswith("CASE")
     cs.recalibration.VennAbers().fit(P, Y).predict_pair(P)
     cs.recalibration.PriorShift(train_prevalence=0.4).fit(P).predict_proba(P)
     found = cs.recalibration.choose(Y, P, cv=2, repeats=2, rng=1)
@@ -231,7 +233,7 @@ COMMANDS = {  # arguments, exit code, and a part of what is printed
         0,
         "The power against",
     ),
-    "recalibrate": ([*ROWS, "--map", "PlattScaling", "--out", "q.csv"], 0, "q.csv"),
+    "recalibrate": ([*ROWS, "--map", "PlattScaling", "--out", "q.csv", "--save", "map.sql"], 0, "q.csv"),
     "report": ([*ROWS, "--out", "r.html", "--fail-if", "test.pvalue < 2"], 1, "test.pvalue"),
     "risk-coverage": ([*ROWS, "--max-error", "0.3"], 0, "120 rows"),
     "sample-size": (["rows.csv", "--prob", "p", "--width", "0.2"], 0, "rows"),
