@@ -16,6 +16,15 @@ CONDITIONS = np.eye(3)[:2]
 class BetaCalibration(Recalibrator):
     """Map each prediction p so that its logit becomes a log p - b log(1 - p) + c, with a and b of at least 0.
 
+        >>> import numpy as np
+        >>> from calibstat.recalibration import BetaCalibration
+        >>> random = np.random.default_rng(1)
+        >>> y = np.repeat([0, 1], 20000)
+        >>> p = random.beta(np.where(y == 1, 3, 1), np.where(y == 1, 1, 1.5))  # log-odds: 2 log p - log(1 - p) / 2 + c
+        >>> fitted = BetaCalibration().fit(p, y)
+        >>> fitted.a_.round(1), fitted.b_.round(1)
+        (array([2.]), array([0.5]))
+
     With more than two classes one regression for each class against the rest; rows are then divided by their
     sums.
 
@@ -48,17 +57,6 @@ class BetaCalibration(Recalibrator):
     ----------
     Kull, Silva Filho, Flach 2017, Beyond sigmoids: How to obtain well-calibrated probabilities from binary classifiers
     with beta calibration, doi:10.1214/17-EJS1338SI.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibstat.recalibration import BetaCalibration
-    >>> random = np.random.default_rng(1)
-    >>> y = np.repeat([0, 1], 20000)
-    >>> p = random.beta(np.where(y == 1, 3, 1), np.where(y == 1, 1, 1.5))  # log-odds: 2 log p - log(1 - p) / 2 + c
-    >>> fitted = BetaCalibration().fit(p, y)
-    >>> fitted.a_.round(1), fitted.b_.round(1)
-    (array([2.]), array([0.5]))
     """
 
     a_: np.ndarray

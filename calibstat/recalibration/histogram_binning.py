@@ -63,6 +63,14 @@ class Steps:
 class HistogramBinning(Recalibrator):
     """Replace each prediction by the observed frequency among the calibration rows of its bin.
 
+        >>> from calibstat.recalibration import HistogramBinning
+        >>> fitted = HistogramBinning(n_bins=4).fit([0.1, 0.2, 0.9, 0.8, 0.9], [0, 1, 1, 0, 1])
+        >>> fitted.predict_proba([0.25, 0.3, 1.0]).round(3)  # no rows from .25 to .5
+        array([0.5  , 0.375, 0.667])
+        >>> smoother = HistogramBinning(n_bins=4, n_resamples=200, random_state=1).fit([0.1, 0.2], [0, 1])
+        >>> smoother.predict_proba([0.1, 0.3]).round(1)
+        array([0.5, 0.4])
+
     With more than two classes the predictions of all classes, each against the rest, share the same bins; with
     `class_conditional` every class has separate bins. Rows are then divided by their sums.
 
@@ -109,16 +117,6 @@ class HistogramBinning(Recalibrator):
     Zadrozny, Elkan 2001, Obtaining calibrated probability estimates from decision trees and naive Bayesian classifiers;
     more classes and class-conditional bins: Nixon et al. 2019, arXiv:1904.01685; averaging: Breiman 1996, Bagging
     predictors, doi:10.1007/BF00058655.
-
-    Examples
-    --------
-    >>> from calibstat.recalibration import HistogramBinning
-    >>> fitted = HistogramBinning(n_bins=4).fit([0.1, 0.2, 0.9, 0.8, 0.9], [0, 1, 1, 0, 1])
-    >>> fitted.predict_proba([0.25, 0.3, 1.0]).round(3)  # no rows from .25 to .5
-    array([0.5  , 0.375, 0.667])
-    >>> smoother = HistogramBinning(n_bins=4, n_resamples=200, random_state=1).fit([0.1, 0.2], [0, 1])
-    >>> smoother.predict_proba([0.1, 0.3]).round(1)
-    array([0.5, 0.4])
     """
 
     interval_method = "mirror"

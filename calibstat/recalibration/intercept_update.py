@@ -18,6 +18,15 @@ from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, check
 class InterceptUpdate(Recalibrator):
     """Add one number to all logits, and leave their slope: p becomes p_k exp(c_k) / sum of p_j exp(c_j).
 
+        >>> import calibstat as cs
+        >>> from calibstat.recalibration import InterceptUpdate
+        >>> y, p = cs.generators.shift(0.5).sample(20000, rng=1)  # logits .5 too high
+        >>> fitted = InterceptUpdate().fit(p, y)
+        >>> fitted.intercept_.round(1)
+        array([-0.5])
+        >>> bool(abs(fitted.predict_proba(p).mean() - y.mean()) < 1e-9)
+        True
+
     It updates a model for a population in which the outcome is more or less common. `PlattScaling` updates the slope
     too, and `PriorShift` knows the prevalence in place of outcomes.
 
@@ -49,17 +58,6 @@ class InterceptUpdate(Recalibrator):
     ----------
     Steyerberg, Borsboom, van Houwelingen, Eijkemans, Habbema 2004, Validation and updating of predictive logistic
     regression models: a study on sample size and shrinkage, doi:10.1002/sim.1844.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> from calibstat.recalibration import InterceptUpdate
-    >>> y, p = cs.generators.shift(0.5).sample(20000, rng=1)  # logits .5 too high
-    >>> fitted = InterceptUpdate().fit(p, y)
-    >>> fitted.intercept_.round(1)
-    array([-0.5])
-    >>> bool(abs(fitted.predict_proba(p).mean() - y.mean()) < 1e-9)
-    True
     """
 
     intercept_: np.ndarray

@@ -12,6 +12,13 @@ from calibstat.recalibration.softmax_regression import likeliest
 class MatrixScaling(Recalibrator):
     """Map the logits, the logarithms of the predictions, to W log p + b, then softmax.
 
+        >>> import calibstat as cs
+        >>> from calibstat.recalibration import MatrixScaling
+        >>> family = cs.generators.dirichlet((1, 1, 1), matrix=[[2, 0.5, 0], [0, 2, 0.5], [0.5, 0, 2]], shift=(0, 0, 1))
+        >>> y, p = family.sample(20000, rng=1)
+        >>> bool(abs(MatrixScaling().fit(p, y).predict_proba(p) - family.conditional(p)).mean() < 0.01)
+        True
+
     Parameters
     ----------
     regularisation : float
@@ -44,15 +51,6 @@ class MatrixScaling(Recalibrator):
     References
     ----------
     Guo, Pleiss, Sun, Weinberger 2017, arXiv:1706.04599; Kull et al. 2019, arXiv:1910.12656.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> from calibstat.recalibration import MatrixScaling
-    >>> family = cs.generators.dirichlet((1, 1, 1), matrix=[[2, 0.5, 0], [0, 2, 0.5], [0.5, 0, 2]], shift=(0, 0, 1))
-    >>> y, p = family.sample(20000, rng=1)
-    >>> bool(abs(MatrixScaling().fit(p, y).predict_proba(p) - family.conditional(p)).mean() < 0.01)
-    True
     """
 
     tried_from = 3  # with two classes it is vector scaling

@@ -15,6 +15,14 @@ from calibstat.recalibration.recalibrator import NO_FORMULA, NO_WEIGHTS, Recalib
 class NeuralScaling(Recalibrator):
     """Map the logarithms of the predictions by a neural network, scikit-learn's ``MLPClassifier``.
 
+        >>> import calibstat as cs
+        >>> from calibstat.recalibration import NeuralScaling
+        >>> y, p = cs.generators.temperature(3).sample(1000, rng=1)
+        >>> fitted = NeuralScaling(hidden_layer_sizes=(8,), random_state=1).fit(p, y)
+        >>> y, p = cs.generators.temperature(3).sample(1000, rng=2)
+        >>> bool(cs.estimate(y, fitted.predict_proba(p)) < cs.estimate(y, p) / 2)
+        True
+
     Parameters
     ----------
     hidden_layer_sizes : sequence of int
@@ -51,16 +59,6 @@ class NeuralScaling(Recalibrator):
     References
     ----------
     Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, Measuring Calibration in Deep Learning, arXiv:1904.01685.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> from calibstat.recalibration import NeuralScaling
-    >>> y, p = cs.generators.temperature(3).sample(1000, rng=1)
-    >>> fitted = NeuralScaling(hidden_layer_sizes=(8,), random_state=1).fit(p, y)
-    >>> y, p = cs.generators.temperature(3).sample(1000, rng=2)
-    >>> bool(cs.estimate(y, fitted.predict_proba(p)) < cs.estimate(y, p) / 2)
-    True
     """
 
     tried_from = None  # its fits are random and take long

@@ -16,6 +16,15 @@ FLAT = 1e-7  # ratio of singular values below which predictions differ by roundi
 class PlattScaling(Recalibrator):
     """Map the logit x of each prediction to a x + b, a logistic regression of the outcomes on it.
 
+        >>> import calibstat as cs
+        >>> from calibstat.recalibration import PlattScaling
+        >>> y, p = cs.generators.temperature(2).sample(10000, rng=1)  # logits twice as large as they should be
+        >>> fitted = PlattScaling().fit(p, y)
+        >>> fitted.slope_.round(1)
+        array([0.5])
+        >>> fitted.predict_proba([0.5, 0.9]).round(1)
+        array([0.5, 0.8])
+
     With more than two classes one regression for each class against the rest; rows are then divided by their
     sums.
 
@@ -47,17 +56,6 @@ class PlattScaling(Recalibrator):
     ----------
     Platt 1999, Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods;
     Niculescu-Mizil, Caruana 2005, Predicting good probabilities with supervised learning, doi:10.1145/1102351.1102430.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> from calibstat.recalibration import PlattScaling
-    >>> y, p = cs.generators.temperature(2).sample(10000, rng=1)  # logits twice as large as they should be
-    >>> fitted = PlattScaling().fit(p, y)
-    >>> fitted.slope_.round(1)
-    array([0.5])
-    >>> fitted.predict_proba([0.5, 0.9]).round(1)
-    array([0.5, 0.8])
     """
 
     interval_method = "mirror"

@@ -20,6 +20,17 @@ Shares = float | Sequence[float] | np.ndarray
 class PriorShift(Recalibrator):
     """Correct predictions for shares of the classes that differ from the shares in the training rows.
 
+        >>> from calibstat.recalibration import PriorShift
+        >>> PriorShift(sampling_rate=0.1).fit([0.5]).predict_proba([0.5]).round(3)  # of class 0 a tenth was kept
+        array([0.091])
+        >>> PriorShift(train_prevalence=0.5, new_prevalence=0.2).fit([0.5]).predict_proba([0.5])
+        array([0.2])
+        >>> import calibstat as cs
+        >>> y, p = cs.generators.calibrated().sample(50000, rng=1)  # half of the rows are of class 1
+        >>> p_new = p[(y == 0) | (cs.generators.calibrated().sample(50000, rng=2)[1] < 0.2)]  # a fifth of class 1
+        >>> PriorShift(train_prevalence=0.5).fit(p_new).new_prevalence_.round(1)
+        array([0.8, 0.2])
+
     p becomes p_k r_k / sum of p_j r_j, where r_k is the new share of class k over its share in training. No outcome is
     read: `fit` takes predictions alone.
 
@@ -60,19 +71,6 @@ class PriorShift(Recalibrator):
     ----------
     Saerens, Latinne, Decaestecker 2002, Adjusting the outputs of a classifier to new a priori probabilities: a simple
     procedure, doi:10.1162/089976602753284446; sampling: Elkan 2001, The foundations of cost-sensitive learning.
-
-    Examples
-    --------
-    >>> from calibstat.recalibration import PriorShift
-    >>> PriorShift(sampling_rate=0.1).fit([0.5]).predict_proba([0.5]).round(3)  # of class 0 a tenth was kept
-    array([0.091])
-    >>> PriorShift(train_prevalence=0.5, new_prevalence=0.2).fit([0.5]).predict_proba([0.5])
-    array([0.2])
-    >>> import calibstat as cs
-    >>> y, p = cs.generators.calibrated().sample(50000, rng=1)  # half of the rows are of class 1
-    >>> p_new = p[(y == 0) | (cs.generators.calibrated().sample(50000, rng=2)[1] < 0.2)]  # of class 1 a fifth is kept
-    >>> PriorShift(train_prevalence=0.5).fit(p_new).new_prevalence_.round(1)
-    array([0.8, 0.2])
     """
 
     tried_from = None  # it is given shares of classes

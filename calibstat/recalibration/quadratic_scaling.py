@@ -13,6 +13,15 @@ from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator
 class QuadraticScaling(Recalibrator):
     """Map the logit x of each prediction to a x² + b x + c, which does not decrease over the calibration rows.
 
+        >>> import numpy as np
+        >>> from calibstat.recalibration import QuadraticScaling
+        >>> random = np.random.default_rng(1)
+        >>> x = random.normal(0, 1, 20000)
+        >>> y = random.random(20000) < 1 / (1 + np.exp(-(0.1 * x**2 + x)))
+        >>> fitted = QuadraticScaling().fit(1 / (1 + np.exp(-x)), y)
+        >>> fitted.square_.round(1), fitted.slope_.round(1)
+        (array([0.1]), array([1.]))
+
     With more than two classes one regression for each class against the rest; rows are then divided by their
     sums.
 
@@ -45,17 +54,6 @@ class QuadraticScaling(Recalibrator):
     ----------
     Cox 1958, Two further applications of a model for binary regression, doi:10.1093/biomet/45.3-4.562, with a square as
     in the calibration belt of Nattino, Finazzi, Bertolini 2014, doi:10.1002/sim.6100.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibstat.recalibration import QuadraticScaling
-    >>> random = np.random.default_rng(1)
-    >>> x = random.normal(0, 1, 20000)
-    >>> y = random.random(20000) < 1 / (1 + np.exp(-(0.1 * x**2 + x)))
-    >>> fitted = QuadraticScaling().fit(1 / (1 + np.exp(-x)), y)
-    >>> fitted.square_.round(1), fitted.slope_.round(1)
-    (array([0.1]), array([1.]))
     """
 
     square_: np.ndarray

@@ -219,6 +219,12 @@ class Recalibrator(Parametrised, InWords):
     def from_dict(cls, saved: dict[str, Any]) -> Self:
         """Return the fitted map of a dictionary of `to_dict`.
 
+            >>> import json
+            >>> from calibstat.recalibration import PlattScaling, Recalibrator
+            >>> text = json.dumps(PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).to_dict())
+            >>> Recalibrator.from_dict(json.loads(text))
+            PlattScaling()
+
         Parameters
         ----------
         saved : dict
@@ -233,14 +239,6 @@ class Recalibrator(Parametrised, InWords):
         ------
         ValueError
             If `saved` is not such a dictionary, or is of another class than the one that is asked.
-
-        Examples
-        --------
-        >>> import json
-        >>> from calibstat.recalibration import PlattScaling, Recalibrator
-        >>> text = json.dumps(PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).to_dict())
-        >>> Recalibrator.from_dict(json.loads(text))
-        PlattScaling()
         """
         kinds: tuple[type[Parametrised], ...] = (*Recalibrator.__subclasses__(), cls)
         known = {each.__name__: each for each in kinds if each is not Recalibrator}
@@ -253,6 +251,11 @@ class Recalibrator(Parametrised, InWords):
     def to_sql(self, column: list[str] | tuple[str, ...]) -> list[str]: ...
     def to_sql(self, column: str | Sequence[str] = "p") -> str | list[str]:
         """Return the fitted map as an expression of SQL, the same for DuckDB and SQLite.
+
+            >>> from calibstat.recalibration import HistogramBinning
+            >>> fitted = HistogramBinning(n_bins=2).fit([0.1, 0.2, 0.9, 0.8], [0, 1, 1, 1])
+            >>> print(fitted.to_sql("score"))
+            CASE WHEN "score" >= 0 AND "score" <= 1 THEN CASE WHEN "score" <= 0.5e0 THEN 0.5e0 ELSE 1.0e0 END END
 
         Parameters
         ----------
@@ -278,13 +281,6 @@ class Recalibrator(Parametrised, InWords):
         `HistogramBinning` where they are exactly at an edge. LN, EXP and POWER are functions of SQLite 3.35 and later,
         if it was built with them. A name that the table does not have is an error in DuckDB, and can be a text in
         SQLite: the result is then NULL. The length for K classes grows as K², of `MatrixScaling` as K³.
-
-        Examples
-        --------
-        >>> from calibstat.recalibration import HistogramBinning
-        >>> fitted = HistogramBinning(n_bins=2).fit([0.1, 0.2, 0.9, 0.8], [0, 1, 1, 1])
-        >>> print(fitted.to_sql("score"))
-        CASE WHEN "score" >= 0 AND "score" <= 1 THEN CASE WHEN "score" <= 0.5e0 THEN 0.5e0 ELSE 1.0e0 END END
         """
         need_fitted(self, "classes_")
         classes = self.classes_.size

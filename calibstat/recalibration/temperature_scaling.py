@@ -28,6 +28,15 @@ GOLDEN_STEPS = 24  # each makes the interval .618 of what it was: log temperatur
 class TemperatureScaling(Recalibrator):
     """Divide the logits, the logarithms of the predictions, by one temperature T: p becomes p^(1/T) / sum of p^(1/T).
 
+        >>> import calibstat as cs
+        >>> from calibstat.recalibration import TemperatureScaling
+        >>> y, p = cs.generators.temperature(2).sample(10000, rng=1)  # logits twice as large as they should be
+        >>> TemperatureScaling().fit(p, y).temperature_.__round__(1)
+        2.0
+        >>> fitted = TemperatureScaling(objective="ece", options={"n_bins": 10}).fit(p, y)
+        >>> bool(cs.estimate(y, fitted.predict_proba(p), n_bins=10) < cs.estimate(y, p, n_bins=10) / 4)
+        True
+
     Parameters
     ----------
     objective : str
@@ -61,37 +70,20 @@ class TemperatureScaling(Recalibrator):
 
     Notes
     -----
-    The range of T is from .01 to 100; not converged: T is an end of that range. The log loss is convex in 1/T and T is
-    the zero of its derivative. No finite T is best if the most likely class is observed in every row (lower is always
-    better) or the predictions are no better than chance (higher is always better).
+    The range of T is from .01 to 100; not converged: T is an end of that range. No finite T is best if the most likely
+    class is observed in every row (lower is always better) or the predictions are no better than chance (higher is).
 
-    Any other objective may have jumps. It is computed on a grid of 201 temperatures, equally spaced in log T and 1
-    among them: "global" on all, "local" from 1 upwards and downwards, each way until it has not become smaller for a
-    factor of 1.5, which steps over the jumps of binned errors. Then a golden section search between the neighbours of
-    the best refines it. The best T tried is kept, of equally good ones that nearest to 1, so that the objective is
-    never worse than without scaling; an optimum is not guaranteed. Many errors are smallest for a model that knows
-    nothing, or for one that is always sure: the first is calibrated, and "global" finds it. Nixon et al. minimised by
-    Nelder and Mead, which is local too; where they started is not stated.
+    Any other objective than the log loss may have jumps. It is computed on a grid of 201 temperatures, equally spaced
+    in log T: "global" on all, "local" from 1 upwards and downwards, each way until it has not become smaller for a
+    factor of 1.5. Then a golden section search refines the best; an optimum is not guaranteed.
 
-    Without `clip` a probability of exactly 0 stays 0, one of 1 beside zeros stays 1. The order of the classes never
-    changes, nor therefore does the accuracy (but classes within `clip` of each other at an end become equal). If every
-    row gives all its possible classes the same probability, T does nothing and is 1. Cost: some five passes over the
-    rows for the log loss; of another objective 226 evaluations, fewer if the search is local.
+    Without `clip` a probability of exactly 0 stays 0. The order of the classes never changes, nor therefore does the
+    accuracy. Cost: some five passes over the rows for the log loss; of another objective 226 evaluations, fewer if the
+    search is local.
 
     References
     ----------
     Guo, Pleiss, Sun, Weinberger 2017, arXiv:1706.04599; other objectives: Nixon et al. 2019, arXiv:1904.01685.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> from calibstat.recalibration import TemperatureScaling
-    >>> y, p = cs.generators.temperature(2).sample(10000, rng=1)  # logits twice as large as they should be
-    >>> TemperatureScaling().fit(p, y).temperature_.__round__(1)
-    2.0
-    >>> fitted = TemperatureScaling(objective="ece", options={"n_bins": 10}).fit(p, y)
-    >>> bool(cs.estimate(y, fitted.predict_proba(p), n_bins=10) < cs.estimate(y, p, n_bins=10) / 4)
-    True
     """
 
     temperature_: float

@@ -17,6 +17,13 @@ WIDEST_FACTOR = 10.0  # with many classes the search starts at one weight for al
 class VectorScaling(Recalibrator):
     """Map the logits, the logarithms of the predictions, to w_k log p_k + b_k for each class k, then softmax.
 
+        >>> import calibstat as cs
+        >>> from calibstat.recalibration import VectorScaling
+        >>> y, p = cs.generators.dirichlet((1, 1, 1), scale=(2, 2, 2), shift=(0, 1, 0)).sample(20000, rng=1)
+        >>> fitted = VectorScaling().fit(p, y)
+        >>> fitted.weight_.round(1)
+        array([0.5, 0.5, 0.5])
+
     Parameters
     ----------
     clip : float, optional
@@ -44,15 +51,6 @@ class VectorScaling(Recalibrator):
     References
     ----------
     Guo, Pleiss, Sun, Weinberger 2017, arXiv:1706.04599.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> from calibstat.recalibration import VectorScaling
-    >>> y, p = cs.generators.dirichlet((1, 1, 1), scale=(2, 2, 2), shift=(0, 1, 0)).sample(20000, rng=1)
-    >>> fitted = VectorScaling().fit(p, y)
-    >>> fitted.weight_.round(1)
-    array([0.5, 0.5, 0.5])
     """
 
     tried_from = 3  # with two classes it is beta calibration without conditions

@@ -19,7 +19,7 @@ PARTS_OF_RESULTS = {  # bases, and what only other results hold
     "FlexibleCurve",
 }
 MOST_WORDS_OF_NOTES = 150
-HOMES = {"calibstat": cs, "classical": cs.classical, "generators": cs.generators}
+HOMES = {"calibstat": cs, "classical": cs.classical, "recalibration": cs.recalibration, "generators": cs.generators}
 PUBLIC = {
     f"{home}.{name}": getattr(module, name)
     for home, module in HOMES.items()
