@@ -22,12 +22,14 @@ DOCS = Path(__file__).parents[1]
 DRAWN = {
     "../README": "how_good",
     "guide/monitoring": "monitor",
+    "more/groups-in-detail": "survey_groups",
     "more/clinical": "by_hospital",
     **{
         page: page.partition("/")[2].replace("-", "_")
         for page in (
             "guide/comparing",
             "guide/cross-validation",
+            "guide/groups",
             "guide/recalibration",
             "guide/reliability",
             "guide/tests",

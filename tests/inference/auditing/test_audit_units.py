@@ -42,5 +42,5 @@ def test_folds_are_refused_by_naming_functions_that_take_them():
 
 @pytest.mark.parametrize("name", UNITS)
 def test_the_page_says_so(name):
-    page = (Path(__file__).parents[3] / "docs" / "guide" / "groups.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "more" / "groups-in-detail.md").read_text(encoding="utf-8")
     assert f"`{name}=`, because {WHY[name]}" in " ".join(page.split())
