@@ -23,6 +23,7 @@ DRAWN = {
     "../README": "how_good",
     "guide/monitoring": "monitor",
     "more/groups-in-detail": "survey_groups",
+    "more/sea-off-peru": "sea_off_peru",
     "more/clinical": "by_hospital",
     **{
         page: page.partition("/")[2].replace("-", "_")
