@@ -34,6 +34,7 @@ DRAWN = {
             "guide/recalibration",
             "guide/reliability",
             "guide/tests",
+            "guide/which-measure",
             "more/choosing",
             "more/clusters",
             "more/equivalence",

@@ -110,9 +110,7 @@ def test_the_reference_names_everything_once():
 
 NAMES = (ROOT / "docs" / "start" / "other-packages.md").read_text(encoding="utf-8")
 ROWS = [line for line in NAMES.splitlines() if line.startswith("| ")]
-WHICH = (
-    (ROOT / "docs" / "guide" / "which-measure.md").read_text(encoding="utf-8").partition("\n\n**Which interval?**")[0]
-)
+WHICH = (ROOT / "docs" / "guide" / "which-measure.md").read_text(encoding="utf-8").partition("\n## Variants\n")[2]
 CALLS = sorted(set(re.findall(r"`((?:1 - |list\()?cs\.[^`]+)`", NAMES + WHICH)))
 
 

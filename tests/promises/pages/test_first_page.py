@@ -49,7 +49,7 @@ def test_both_begin_with_the_same_six_questions():
     assert cards(README.replace("- **[Is it", "- [Is it")) != cards(README)
     for line in filter(None, beginning(README).splitlines()):
         assert line.replace("](docs/", "](") in site
-    assert "(guide/which-measure.md#what-calibstat-does-not-do)" in beginning(site)
+    assert "(more/what-calibstat-does-not-do.md)" in beginning(site)
 
 
 def test_the_site_writes_nothing_of_it_again():
