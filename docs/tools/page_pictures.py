@@ -33,6 +33,7 @@ DRAWN = {
             "guide/groups",
             "guide/recalibration",
             "guide/reliability",
+            "guide/studies",
             "guide/tests",
             "guide/which-measure",
             "more/choosing",

@@ -271,7 +271,7 @@ def test_a_user_defined_study_file_is_run_resumed_and_refused_when_changed(tmp_p
 
 
 def test_the_study_file_of_the_documentation_runs(tmp_path):
-    page = (PROJECT / "docs" / "guide" / "studies.md").read_text(encoding="utf-8")
+    page = (PROJECT / "docs" / "more" / "studies-in-detail.md").read_text(encoding="utf-8")
     (block,) = [block for block in page.split("```python\n")[1:] if "study = cs.study.Study(" in block]
     path = tmp_path / "my_study.py"
     path.write_text(block.partition("```")[0])
