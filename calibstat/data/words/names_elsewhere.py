@@ -49,7 +49,13 @@ CALLS: Mapping[str, tuple[str, ...]] = {  # by call, the names that mean it: of 
     'cs.estimate(y, p, measure="smooth_ece")': ("smECE", "relplot"),
     'cs.estimate(y, p, measure="interval_ce")': ("intCE",),
     'cs.estimate(label, prob, measure="skce", statistic="U")': ("KCE squared", "squared kernel calibration error U"),
-    'cs.estimate(y, p, measure="normalized_log_loss")': ("NCE", "NE", "normalized entropy", "normalised cross entropy"),
+    'cs.estimate(y, p, measure="normalized_log_loss")': (
+        *("NCE", "NE", "normalized entropy", "normalised entropy", "normalized cross entropy"),
+        *("normalised cross entropy",),
+    ),
+    'cs.estimate(y, p, measure="log_loss", sample_weight=np.where(y == 1, 1 - y.mean(), y.mean())) / np.log(2)': (
+        *("Cllr", "log-likelihood-ratio cost", "cost of log-likelihood ratios"),
+    ),
     'cs.estimate(y, p, measure="log_loss")': (
         *("NLL", "negative log likelihood", "cross entropy", "binary cross entropy", "BCE", "log score", "deviance"),
         *("logarithmic score", "neg log loss", "ignorance"),
@@ -95,6 +101,9 @@ CALLS: Mapping[str, tuple[str, ...]] = {  # by call, the names that mean it: of 
     "cs.validate(y, p)": (
         *("calibration slope", "calibration intercept", "O/E", "OE ratio", "calibration in the large", "val.prob"),
         *("val.prob.ci.2", "validation"),
+    ),
+    "cs.validate(y, p).ratio": (
+        *("COPC", "calibration of predicted clicks", "clicks over predicted clicks", "click over predicted click"),
     ),
     "cs.validate(y, p).ici": ("ICI", "integrated calibration index", "Eavg"),
     "cs.validate(y, p).e90": ("E90",),

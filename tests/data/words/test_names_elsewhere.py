@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 from project_folder import PROJECT
 
@@ -54,6 +55,26 @@ def test_spelling_comes_after_other_names(name, meant):
     with pytest.raises(ValueError, match=f"; did you mean '{meant}'\\?"):
         cs.estimate([0, 1], [0.3, 0.6], measure=name)
     assert call_meant("nothing like it") == ""
+
+
+def by_formula(name, y, p):
+    """Numbers of advertising and of forensic science, as their papers define them."""
+    if name == "COPC":
+        return np.count_nonzero(y == 1) / p.sum()  # clicks over predicted clicks
+    if name == "Cllr":  # mean costs of each class, half and half, of likelihood ratios that are the odds
+        ratio = p / (1 - p)
+        return (np.log2(1 + 1 / ratio[y == 1]).mean() + np.log2(1 + ratio[y == 0]).mean()) / 2
+    share = y.mean()
+    loss = np.where(y == 1, -np.log(p), -np.log(1 - p)).mean()
+    return loss / (-share * np.log(share) - (1 - share) * np.log(1 - share))
+
+
+@pytest.mark.parametrize("name", ["COPC", "Cllr", "normalised entropy"])
+def test_calls_of_other_fields_are_their_formulas(name):
+    y, p = cs.generators.shift(0.7).sample(300, rng=2)
+    found = eval(call_meant(name), {"cs": cs, "np": np, "y": y, "p": p})
+    assert found == pytest.approx(by_formula(name, y, p), rel=1e-12)
+    assert found != pytest.approx(by_formula(name, y, p**1.1), rel=1e-3)
 
 
 def listed():
