@@ -98,6 +98,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_public_names.py",
     "test_site.py",
     "test_questions_of_rows.py",
+    "test_repository.py",
     "test_simulations.py",
     "test_smoke.py",
     "test_type_counts.py",
