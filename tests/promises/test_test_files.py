@@ -114,6 +114,7 @@ PAGES = {  # each is about a page, or pages of one kind
     "test_first_page.py",
     "test_five_papers_page.py",
     "test_how_to_pages.py",
+    "test_installing_page.py",
     "test_list_of_studies.py",
     "test_other_tools_page.py",
     "test_result_pages.py",
