@@ -1,7 +1,7 @@
 """What each dependency of calibstat takes on disk, and what its import costs.
 
 ``python benchmarks/dependencies.py`` in a fresh environment with calibstat and nothing else writes
-benchmarks/dependencies.csv, which docs/installing.md shows. Sizes are of all files that an installed distribution
+benchmarks/dependencies.csv, which docs/start/installing.md shows. Sizes are of all files that an installed distribution
 lists, compiled ones of Python too, in megabytes of a million bytes. What a dependency brings is counted once, for the
 first dependency that needs it, in the order of sizes. Seconds are of a processor, for all modules of the dependency
 that files of calibstat import: the least of nine fresh interpreters, less the least of nine that import nothing.

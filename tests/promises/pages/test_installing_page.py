@@ -10,7 +10,7 @@ from project_folder import PROJECT
 
 import calibstat as cs
 
-PAGE = (PROJECT / "docs" / "installing.md").read_text(encoding="utf-8")
+PAGE = (PROJECT / "docs" / "start" / "installing.md").read_text(encoding="utf-8")
 DECISION = (PROJECT / "docs" / "decisions" / "0041-dependencies-weighed.md").read_text(encoding="utf-8")
 with (PROJECT / "benchmarks" / "dependencies.csv").open(encoding="utf-8", newline="") as file:
     STORED = {line["library"]: line for line in csv.DictReader(file)}
