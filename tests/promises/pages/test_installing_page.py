@@ -11,7 +11,7 @@ from project_folder import PROJECT
 import calibstat as cs
 
 PAGE = (PROJECT / "docs" / "start" / "installing.md").read_text(encoding="utf-8")
-DECISION = (PROJECT / "docs" / "decisions" / "0041-dependencies-weighed.md").read_text(encoding="utf-8")
+DECISION = (PROJECT / "docs" / "evidence" / "decisions" / "0041-dependencies-weighed.md").read_text(encoding="utf-8")
 with (PROJECT / "benchmarks" / "dependencies.csv").open(encoding="utf-8", newline="") as file:
     STORED = {line["library"]: line for line in csv.DictReader(file)}
 FEW = 5  # files that import a library, for which the decision names an alternative
