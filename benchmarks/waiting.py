@@ -58,6 +58,15 @@ CALLS: dict[str, tuple[int, Call]] = {
     "interval mcb 1e+05": (10**5, lambda cs, d, n: cs.confidence_interval(d.y, d.p, measure="mcb", rng=1)),
     "interval class-wise (1e+04, 1000)": (10**4, lambda cs, d, n: cs.confidence_interval(*d.classes(1000), **MEAN)),
     "test class-wise (1e+04, 1000)": (10**4, lambda cs, d, n: cs.calibration_test(*d.classes(1000), **MEAN)),
+    "interval class-wise, 25,000 x 1000 single": (
+        25_000,
+        lambda cs, d, n: cs.confidence_interval(*d.single(1000), **MEAN),
+    ),
+    "test of each class, 25,000 x 1000 single": (
+        25_000,
+        lambda cs, d, n: cs.calibration_test(*d.single(1000), lens="class_wise", rng=1),
+    ),
+    "summarize, 25,000 x 1000 single": (25_000, lambda cs, d, n: cs.summarize(*d.single(1000), rng=1)),
     "eight samples of 1e+06 added": (10**6, lambda cs, d, n: sum(d.samples(8)[1:], d.samples(8)[0])),
     "summarize 1e+05": (10**5, lambda cs, d, n: cs.summarize(d.y, d.models(2), rng=1)),
     "report, 3 models of 10 classes 1e+03": (10**3, lambda cs, d, n: d.report(10, 3)),
@@ -91,6 +100,12 @@ class Rows:
     def classes(self, number: int) -> tuple[Any, Any]:
         """Labels and probabilities of many classes."""
         return self.cs.generators.dirichlet([0.5] * number).sample(self.n, rng=1)
+
+    @cache  # noqa: B019  few objects, which live as long as the process
+    def single(self, number: int) -> tuple[Any, Any]:
+        """The same in single precision; the first call that asks for them makes them, too."""
+        label, prob = self.classes(number)
+        return label, prob.astype("float32")
 
     @cache  # noqa: B019  few objects, which live as long as the process
     def samples(self, number: int) -> list[Any]:
@@ -149,11 +164,11 @@ def main() -> None:
     """Print the table."""
     folders = [Path(each).resolve() for each in sys.argv[1:]] or [FOLDER.parent]
     processes = [started(folder) for folder in folders]
-    print(f"{'seconds':<40}" + "".join(f"{each.name:>12}" for each in folders))
+    print(f"{'seconds':<44}" + "".join(f"{each.name:>12}" for each in folders))
     for name in CALLS:
         found = [ask(process, name) for process in processes]
         ratio = f"{found[0] / found[-1]:>10.1f} x" if len(found) > 1 else ""
-        print(f"{name:<40}" + "".join(f"{each:>12.3f}" for each in found) + ratio, flush=True)
+        print(f"{name:<44}" + "".join(f"{each:>12.3f}" for each in found) + ratio, flush=True)
 
 
 if __name__ == "__main__":

@@ -169,15 +169,8 @@ class JointMoments(Moments):
         return Majorant(self.total, self.factor * second, (third,))
 
     def variances(self) -> np.ndarray:
-        """Return the variances from the units that have entries in a cell: most have none."""
-        at, number, contribution = self.sums.entries()
-        units = self.size.size
-        full, index = np.unique(at * units + number, return_inverse=True)
-        total = np.bincount(index, contribution)
-        cell, unit = np.divmod(full, units)
-        mean = np.bincount(at, contribution, self.cells) / self.n
-        squares = np.bincount(cell, total * (total - 2 * self.size[unit] * mean[cell]), self.cells)
-        return self.factor * (squares + inner(self.size, self.size) * mean**2)
+        mean = self.total / self.n
+        return self.factor * (self.sums.squares_about(mean) + inner(self.size, self.size) * mean**2)
 
     def covariance(self) -> np.ndarray:
         return self.sums.covariance(np.arange(self.cells))

@@ -101,6 +101,18 @@ class UnitSums(ABC):
         _, unit, contribution = self.entries()
         return np.bincount(unit, np.abs(contribution), self.size.size)
 
+    def squares_about(self, mean: np.ndarray) -> np.ndarray:
+        """Return the sums over units of x (x - 2 m a), shape (cells,): x is what a unit of size m adds in a cell.
+
+        `mean` holds a of each cell. Most units add nothing in most cells.
+        """
+        at, number, contribution = self.entries()
+        units = self.size.size
+        full, index = np.unique(at * units + number, return_inverse=True)
+        total = np.bincount(index, contribution)
+        cell, unit = np.divmod(full, units)
+        return np.bincount(cell, total * (total - 2 * self.size[unit] * mean[cell]), self.cells)
+
     @abstractmethod
     def covariance(self, chosen: np.ndarray) -> np.ndarray:
         """Return the second moments of the sums of these cells, shape (chosen, chosen)."""
@@ -252,6 +264,9 @@ class ClassSums(UnitSums):
         """Return what rows without weights add without signs, and which cells hold residuals that are not 0."""
         return tuple(_absolute_row_sums(*self._rows, weights))  # type: ignore[return-value]
 
+    def squares_about(self, mean: np.ndarray) -> np.ndarray:
+        return np.asarray(_squares_about(*self._rows, self.size, mean))
+
     def products(self, chosen: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """Return the sums over rows of products of weight times contribution of two of these cells: X'X."""
         number = np.full(self.cells, -1)
@@ -342,6 +357,27 @@ def _row_skews(prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: i
             mean += w * float(prob[i, k])
         if most > least:
             out[i] = (most + least - 2.0 * mean) / (most - least)
+    return out
+
+
+@jit
+def _squares_about(
+    prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: int, row_weight: np.ndarray, mean: np.ndarray
+) -> np.ndarray:
+    """Return the same as `UnitSums.squares_about`, to the last bit; classes of a row may share a cell."""
+    n, classes = prob.shape
+    shared = index.shape[1] == 1
+    total = np.zeros(mean.size)
+    out = np.zeros(mean.size)
+    for i in range(n):
+        for k in range(classes):
+            v = float(prob[i, k])
+            total[index[i, 0 if shared else k] + k * stride] += row_weight[i] * (1.0 - v if label[i] == k else -v)
+        for k in range(classes):
+            j = index[i, 0 if shared else k] + k * stride
+            x = total[j]
+            total[j] = 0.0
+            out[j] += x * (x - 2.0 * row_weight[i] * mean[j])
     return out
 
 

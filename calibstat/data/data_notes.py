@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from calibstat.data.predictions import Predictions
@@ -27,14 +29,30 @@ def note_of_certainty(prob: np.ndarray) -> str:
 
 def note_of_classes(predictions: Predictions) -> str:
     """Say of the first class whose predictions look reversed that they do; else whether classes count from 1."""
-    for k, name in enumerate(predictions.names):
-        prob, is_observed = predictions.prob[:, k], predictions.label == k
-        if may_be_reversed(prob, is_observed):
-            sample = Sample.from_rows(is_observed, prob)
-            note = note_if_reversed(sample.count, sample.positives, f"class {name}")
-            if note:
-                return note + note_of_numbers(predictions, " ")
+    for k in classes_maybe_reversed(predictions):
+        sample = Sample.from_rows(predictions.label == k, predictions.prob[:, k])
+        note = note_if_reversed(sample.count, sample.positives, f"class {predictions.names[k]}")
+        if note:
+            return note + note_of_numbers(predictions, " ")
     return note_of_numbers(predictions)
+
+
+def classes_maybe_reversed(predictions: Predictions) -> np.ndarray:
+    """Return the classes of which `may_be_reversed` holds, in one pass over the rows."""
+    label, n = predictions.label, predictions.n
+    of_observed = predictions.prob[np.arange(n), label].astype(np.float64)
+    one = np.bincount(label, minlength=predictions.n_classes)
+    total = np.bincount(label, of_observed, predictions.n_classes)
+    lower = total * n < predictions.prob.sum(axis=0, dtype=np.float64) * one
+    return np.flatnonzero(_are_enough(one, n) & lower)
+
+
+def _are_enough(one: Any, n: int) -> Any:
+    """Whether an AUC of so many events may be 5 standard errors below 1/2: of few events it never is, even if it is 0.
+
+    `one` is a number, or an array of numbers.
+    """
+    return 3 * one * (n - one) > SIGMAS**2 * (n + 1)
 
 
 def note_of_numbers(predictions: Predictions, start: str = "") -> str:
@@ -185,10 +203,8 @@ def note_if_reversed(count: np.ndarray, positives: np.ndarray, outcome: str) -> 
 def may_be_reversed(prob: np.ndarray, is_observed: np.ndarray) -> bool:
     """Whether predictions are on average lower where the outcome was observed, and these are enough to say more.
 
-    It spares a sort. The AUC of few events is never 5 standard errors below 1/2, not even if it is 0.
+    It spares a sort.
     """
-    one = np.count_nonzero(is_observed)
-    zero = is_observed.size - one
-    if 3 * one * zero <= SIGMAS**2 * (one + zero + 1):
+    if not _are_enough(np.count_nonzero(is_observed), is_observed.size):
         return False
     return bool(prob[is_observed].mean(dtype=np.float64) < prob.mean(dtype=np.float64))

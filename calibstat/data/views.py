@@ -398,12 +398,14 @@ class ClassWiseView(_OfClasses):
         prob = np.ascontiguousarray(self.predictions.prob.T, np.float64) + 0.0  # 0.0 for -0.0
         return (self.predictions.label == np.arange(len(prob))[:, None]).astype(np.float64), prob
 
+    def sample(self, k: int) -> Sample:
+        """Return the binary sample of class k against the rest."""
+        rows = self.predictions.label == k, self.predictions.prob[:, k].astype(np.float64)
+        return Sample.from_rows(*rows) if self.weight is None else weighted_sample(*rows, self.weight)
+
     def samples(self) -> Iterator[Sample]:
-        """Return the binary sample of each class, one against the rest."""
-        prob, label = self.predictions.prob, self.predictions.label
-        for k in range(prob.shape[1]):
-            rows = label == k, prob[:, k].astype(np.float64)
-            yield Sample.from_rows(*rows) if self.weight is None else weighted_sample(*rows, self.weight)
+        """Yield the binary sample of each class, one at a time: together they are larger than the predictions."""
+        return map(self.sample, range(self.predictions.n_classes))
 
     def events(self) -> Iterator[BinaryView]:
         """Return the rows of each class, one against the rest."""

@@ -7,7 +7,7 @@ from unit_examples import ROWS, UNITS, entries, matrix, own_cells, shared_cells
 
 import calibstat as cs
 from calibstat.bounds import unit_sums
-from calibstat.bounds.unit_sums import LARGEST_ROW, ClassSums
+from calibstat.bounds.unit_sums import LARGEST_ROW, ClassSums, UnitSums
 
 SPARE = 1e-12
 
@@ -38,6 +38,14 @@ def test_entries(sums):
     cell, unit, contribution = sums.entries()
     found = sorted(zip(unit, cell, contribution, strict=True))
     np.testing.assert_allclose(found, sorted(entries(sums)), rtol=0, atol=SPARE)
+
+
+def test_squares_about_a_mean(sums):
+    """The pass over rows of classes gives what sorted entries do, to the last bit."""
+    x, mean = matrix(sums), np.random.default_rng(2).normal(size=sums.cells)
+    expected = (x * (x - 2 * np.outer(sums.size, mean))).sum(axis=0)
+    assert sums.squares_about(mean) == pytest.approx(expected, abs=SPARE)
+    assert np.array_equal(sums.squares_about(mean), UnitSums.squares_about(sums, mean))
 
 
 def test_covariances_of_some_cells(sums):

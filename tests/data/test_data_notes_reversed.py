@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, norm
 
 import calibstat as cs
-from calibstat.data.data_notes import auc, may_be_reversed, note_if_reversed
+from calibstat.data.data_notes import auc, classes_maybe_reversed, may_be_reversed, note_if_reversed
 
 Y, P = cs.generators.temperature(1.5).sample(400, rng=1)
 FEW = {"n_resamples": 19, "rng": 1}
@@ -109,3 +109,21 @@ def test_weights_that_are_no_counts_get_no_note():
     weight = np.random.default_rng(1).random(Y.size)
     assert "reversed" not in cs.reliability(Y, 1 - P, band=None, sample_weight=weight).note
     assert cs.reliability(cs.Sample.from_rows(Y, 1 - P, weight), band=None).note == ""
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("absent", [False, True])
+def test_classes_are_looked_at_all_at_once(dtype, absent):
+    """One pass over the rows finds the classes that `may_be_reversed` finds one by one, with a class of few rows."""
+    rng = np.random.default_rng(1)
+    prob = rng.dirichlet((3, 2, 1, 0.1), 500)
+    label = (prob.cumsum(axis=1) < rng.random((500, 1))).sum(axis=1)
+    label[rng.random(500) < 0.7] = 0  # of class 0 predictions say little, and of others nothing
+    label = np.where(absent & (label == 2), 3, label)
+    predictions = cs.Predictions.from_rows(label, prob.astype(dtype))
+    expected = [k for k, p in enumerate(predictions.prob.T) if may_be_reversed(p, label == k)]
+    assert classes_maybe_reversed(predictions).tolist() == expected
+    turned = cs.Predictions.from_rows((label + 1) % 4, prob.astype(dtype))
+    expected = [k for k, p in enumerate(turned.prob.T) if may_be_reversed(p, turned.label == k)]
+    assert classes_maybe_reversed(turned).tolist() == expected
+    assert expected

@@ -32,3 +32,11 @@ def test_without_a_lens():
     assert cs.estimate(LABEL, PROB) == cs.estimate(LABEL, PROB, lens="top_label")
     assert cs.estimate(from_rows(["n", "y"], TWO, labels=["n", "y"])) == cs.estimate([0, 1], [0.25, 0.75])
     assert cs.estimate(["n", "y"], TWO, labels=["n", "y"]) == cs.estimate([0, 1], [0.25, 0.75])
+
+
+def test_the_sample_of_one_class():
+    view = cs.Data(LABEL, PROB).through("class_wise").view()
+    for k, sample in enumerate(view.samples()):
+        expected = cs.Sample.from_rows(np.asarray(LABEL) == k, np.asarray(PROB)[:, k])
+        for one in (sample, view.sample(k)):
+            assert all(np.array_equal(a, b) for a, b in zip(one.arrays, expected.arrays, strict=True))

@@ -55,6 +55,7 @@ OF_ROWS = (np.array([1.0, 0.5, 2.0, 1.0, 0.25, 3.0]), 7.75)  # weights and their
 CELL_OF_TENTHS = np.array([0, 1, 0, 2, 0, 2])
 SHARED = CELL_OF_TENTHS[:, None] * 3
 OWN = (TENTHS * 2).astype(np.int32)
+ONE_CELL = np.zeros((10, 3), np.int32)
 CUMULATIVE = np.array([0.25, 0.25, 0.875, 1.0, 1.0]) * 2.0**63
 UNITS = np.array([0, 1, 1, 2, 0, 2])
 SUMMED = (CELL_OF_TENTHS[:, None] * 3 + np.zeros((1, 3), np.int64), 1)  # each class at the place of its row's cell
@@ -156,6 +157,9 @@ INPUTS = {
     "bounds.unit_sums._powers": lambda: (TENTHS, CLASSES, SHARED, 1, TENTHS[:, 0] + 0.5, 9),
     "bounds.unit_sums._row_sums": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
     "bounds.unit_sums._row_skews": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
+    "bounds.unit_sums._squares_about": lambda: (
+        *(TENTHS, CLASSES, SHARED, 1, TENTHS[:, 0] + 0.5, np.linspace(-1, 1, 9)),
+    ),
     "bounds.unit_sums._absolute_row_sums": lambda: (TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9)),
     "bounds.unit_sums._add_rows": lambda: (
         *(
@@ -345,6 +349,11 @@ INPUTS = {
     "resampling.vector_sums._add_residuals": lambda: (
         *(np.arange(24, dtype=np.uint8).reshape(4, 6) % 5, TENTHS, CLASSES, SHARED, 1, np.zeros((9, 4))),
     ),
+    "resampling.vector_sums._add_residuals: rows of one cell": lambda: (
+        *(np.arange(80, dtype=np.uint8).reshape(8, 10) % 5, SIMPLEX[:10], ONE_CELL[:, 0], ONE_CELL, 2),
+        np.zeros((6, 8)),
+    ),
+    "resampling.vector_sums._subtract": lambda: (np.arange(24.0).reshape(8, 3), VALUE[:8], np.zeros(3)),
     "resampling.multiclass_pairs._classes_of_rows": lambda: (
         START,
         TENTHS,

@@ -238,9 +238,8 @@ class ClassWiseProblem(ProblemOfClasses):
         return self.measure.interval_over_classes(self.predictions, self.reduce, self.view.weight)
 
     def deviations(self, classes: np.ndarray) -> Iterator[Deviation]:
-        names, samples = self.predictions.names, list(self.view.samples())
         for k in classes:
-            deviation = describe(self.measure, samples[k], f"class {names[k]}")
+            deviation = describe(self.measure, self.view.sample(k), f"class {self.predictions.names[k]}")
             if deviation is not None:
                 yield deviation
 

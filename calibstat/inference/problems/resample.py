@@ -127,6 +127,8 @@ def _of_observed(
     """Return a binned measure as a function of the number of draws of each class in each cell."""
 
     def statistic(observed: np.ndarray) -> np.ndarray:
-        return np.asarray(of_residual(observed.reshape(-1, *value.shape) / n - value))
+        residual = observed.reshape(-1, *value.shape) / n
+        residual -= value  # in place: of many classes these are the largest arrays
+        return np.asarray(of_residual(residual))
 
     return statistic

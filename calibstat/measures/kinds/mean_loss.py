@@ -199,5 +199,7 @@ class MulticlassMeanLoss(MulticlassMeasure):
 
     def possible(self, prob: np.ndarray) -> np.ndarray:
         """Return the losses that rows may have, one for each class."""
-        rows = len(prob)
-        return np.stack([self.binary.vector_loss(prob, np.full(rows, k)) for k in range(prob.shape[1])], axis=1)
+        losses = np.empty(prob.shape[::-1])  # a class after the other, filled in without a list of columns beside it
+        for k, of_class in enumerate(losses):
+            of_class[:] = self.binary.vector_loss(prob, np.full(len(prob), k))
+        return losses.T
