@@ -25,6 +25,7 @@ LONG = 22  # letters in a line of a name beside small axes
 FEW_NUMBERS = 1.6  # inches of axes that have room for few numbers below them
 MOST_POINTS = 200_000  # of a line that is looked at for what a legend covers
 PAD = 0.04  # inches around everything
+UNEVEN = 0.08  # share of its width by which text may be wider at another resolution, because letters end at pixels
 SIDES = ("left", "right", "bottom", "top")
 
 
@@ -62,18 +63,31 @@ def arrange(ax: Axes, below: float) -> None:
 
     figure = cast("Figure", ax.figure)
     engine = cast("ConstrainedLayoutEngine | None", figure.get_layout_engine())
-    rect = (0, below, 1, 1 - below)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # names that leave no room at all
+        _fold_title(ax)
+        if engine is not None and below:
+            engine.set(rect=(0, below, 1, 1 - below))
         if engine is None:
-            ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD, rect=rect).execute(figure)
-        elif below:
-            engine.set(rect=rect)
+            place = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD, rect=(0, below, 1, 1 - below))
+            place.execute(figure)
+            left, right = (max(UNEVEN * inches - PAD, 0) / figure.get_size_inches()[0] for inches in _beside(ax))
+            if left + right > 0:
+                place.set(rect=(left, below, 1 - left - right, 1 - below))
+                place.execute(figure)
         figure.draw_without_rendering()
         if ax.get_window_extent().width < FEW_NUMBERS * figure.dpi:
             _fewer_numbers(ax)
         for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
             _shorten(text, figure)
+
+
+def _beside(ax: Axes) -> tuple[float, float]:
+    """Return the inches that the widest name to the left of the axes takes, and what stands to the right."""
+    outer = ax.get_tightbbox(for_layout_only=True)
+    left = max((name.get_window_extent().width for name in ax.get_yticklabels()), default=0.0)
+    right = 0.0 if outer is None else outer.x1 - ax.get_window_extent().x1
+    return left / ax.figure.dpi, right / ax.figure.dpi
 
 
 def _smaller_letters(figure: Figure, by: float) -> None:
@@ -96,11 +110,24 @@ def _smaller(size: float, by: float) -> float:
 
 
 def _fold_names(ax: Axes) -> None:
-    """Write long names on the vertical axis in several lines."""
+    """Write long names on the vertical axis in several lines; numbers, which may be formulas, stay."""
+    from matplotlib.ticker import FixedLocator
+
+    if not isinstance(ax.yaxis.get_major_locator(), FixedLocator):
+        return
     names = [label.get_text() for label in ax.get_yticklabels()]
     if any(len(name) > LONG for name in names):
         folded = ["\n".join(textwrap.fill(line, LONG) for line in name.splitlines()) for name in names]
         ax.set_yticks(ax.get_yticks(), folded, parse_math=False)
+
+
+def _fold_title(ax: Axes) -> None:
+    """Write a title that is wider than the figure in several lines."""
+    wide = ax.title.get_window_extent().width * (1 + UNEVEN) / ax.figure.bbox.width
+    if wide > 1:
+        lines = ax.get_title().splitlines()
+        letters = max(int(max(map(len, lines)) / wide), 1)
+        ax.title.set_text("\n".join(textwrap.fill(line, letters) for line in lines))
 
 
 def _fewer_numbers(ax: Axes) -> None:
@@ -121,7 +148,7 @@ def _legend_below(ax: Axes, own: Legend, by: float) -> Legend:
         named_legend(ax, handles, names, **place, fontsize=size, ncols=columns)
         made = cast("Legend", ax.get_legend())
         made.set_in_layout(False)
-        if made.get_window_extent().width < figure.bbox.width:
+        if made.get_window_extent().width * (1 + UNEVEN) < figure.bbox.width:
             break
     return made
 
@@ -148,8 +175,14 @@ def _crosses(path: Any, transform: Any, box: Any) -> bool:
 
 def _shorten(text: Text, figure: Figure) -> None:
     """Make the letters of a title smaller until it is in the figure, while they can be read."""
-    while text.get_text() and _letters(text) > READABLE and not _is_inside(text.get_window_extent(), figure):
-        text.set_fontsize(_letters(text) - 0.5)
+    while text.get_text() and _letters(text) > READABLE and not _is_inside(_widest(text), figure):
+        text.set_fontsize(max(_letters(text) - 0.5, READABLE))
+
+
+def _widest(text: Text) -> Any:
+    """Return the box of a text, which may be upright, at the resolution at which it is widest."""
+    box = text.get_window_extent()
+    return box.expanded(1, 1 + UNEVEN) if text.get_rotation() else box.expanded(1 + UNEVEN, 1)
 
 
 def _is_inside(box: Any, figure: Figure) -> bool:

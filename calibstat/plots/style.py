@@ -145,7 +145,8 @@ def entitle(ax: Axes, title: str, new: bool) -> None:
     else:
         over = own is not None and own.get_bbox_to_anchor().y0 >= ax.bbox.y1 - 1
         height = own.get_window_extent().height * 72 / ax.figure.dpi if own is not None and over else 0.0
-        ax.set_title(_above(whole, ax.get_title()), pad=height + 10, parse_math=False)
+        letters = ax.title.get_fontsize()  # which are smaller in small axes
+        ax.set_title(_above(whole, ax.get_title()), fontsize=letters, pad=height + 10, parse_math=False)
 
 
 def _above(title: str, other: str) -> str:

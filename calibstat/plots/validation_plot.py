@@ -39,7 +39,7 @@ LEGEND_WITHIN: dict[str, Any] = {"fontsize": "x-small", "framealpha": 0.7, "bord
 
 
 def plot_validation(found: Validation, ax: Axes | None) -> Axes:
-    """Both curves, the rows of bins of predictions, and in a figure of its own the numbers."""
+    """Both curves, the rows of bins of predictions, and in a figure of its own the numbers; three in given axes."""
     new = ax is None
     ax = grid_of_axes(1, 1, SIDE, SIDE)[0, 0] if ax is None else ax
     strip = strip_below(ax) if new else strip_within(ax)
@@ -57,6 +57,8 @@ def plot_validation(found: Validation, ax: Axes | None) -> Axes:
         _table(found, ax)
         place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 2, **TIGHT}
     else:  # on the side of the diagonal where the curves are not
+        numbers = {"O/E": found.ratio, "slope": found.slope, "C": found.auc}
+        ax.set_title(", ".join(f"{name} {_short(number, 2)}" for name, number in numbers.items()), fontsize="medium")
         corner = ("lower right", (1, STRIP_WITHIN[3])) if found.ratio > 1 else ("upper left", (0, 1))
         place = {"loc": corner[0], "bbox_to_anchor": corner[1], **LEGEND_WITHIN}
     named_legend(ax, [handle for handle, _ in entries], [name for _, name in entries], **place)

@@ -14,7 +14,8 @@ import calibstat as cs
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
 
-SIDE = 3.5  # inches
+SIDE, HEIGHT = 3.5, 3.0  # inches, of a column of a journal
+PRINTED = 200  # dots per inch
 LEAST = 6.0  # points that can be read
 FEW = "random forest with 500 trees"
 
@@ -36,6 +37,15 @@ def audited():
     return cs.audit(y, {"A": p, FEW: p**2}, groups=groups, rng=1)
 
 
+def watched():
+    """A monitor whose evidence goes over powers of ten."""
+    y, p = rows(600)
+    monitor = cs.Monitor()
+    for month in range(1, 7):
+        monitor.update(y, p, period=f"2025-{month:02d}")
+    return monitor
+
+
 RESULTS = {
     "reliability": asked(cs.reliability, rng=1),
     "reversed": reversed_rows,
@@ -48,6 +58,10 @@ RESULTS = {
     "gaps": asked(cs.detail, measure="ece"),
     "sharpness": asked(cs.sharpness),
     "validation": asked(cs.validate),
+    "hospitals": lambda: cs.validate(*rows(600), cluster=[f"hospital number {i % 5}" for i in range(600)]).by_cluster,
+    "belt": lambda: cs.classical.calibration_belt(*rows(600), held_out=True),
+    "monitor": watched,
+    "width": lambda: cs.sample_size(rows(600)[1], width=0.2),
     "net benefit": lambda: cs.net_benefit(*models()),
     "losses": lambda: cs.decision_loss(*models(), n_resamples=19, rng=1),
     "groups": lambda: audited()["A"],
@@ -77,6 +91,12 @@ def cut_off(figure):
     return [t for t, b in boxes.items() if b.x0 < 0 or b.y0 < 0 or b.x1 > width or b.y1 > height]
 
 
+def is_whole(ax):
+    """Whether the legend of axes is in the figure."""
+    box, whole = ax.get_legend().get_window_extent(), ax.figure.bbox
+    return box.x0 >= 0 and box.y0 >= 0 and box.x1 <= whole.x1 and box.y1 <= whole.y1
+
+
 def hidden(ax):
     """How many of many points along the lines and marks of axes lie under the legend."""
     box, count = ax.get_legend().get_window_extent(), 0
@@ -92,7 +112,7 @@ def hidden(ax):
 
 
 def small(name, layout=None, **options):
-    ax = cs.plot(made(name), plt.subplots(figsize=(SIDE, SIDE), layout=layout)[1], **options)
+    ax = cs.plot(made(name), plt.subplots(figsize=(SIDE, HEIGHT), layout=layout)[1], **options)
     ax.figure.draw_without_rendering()
     return ax
 
@@ -101,8 +121,12 @@ def small(name, layout=None, **options):
 @pytest.mark.parametrize("name", RESULTS)
 def test_small_axes_show_everything(name, layout):
     ax = small(name, layout)
-    assert tuple(ax.figure.get_size_inches()) == (SIDE, SIDE)
-    assert cut_off(ax.figure) == []
+    assert tuple(ax.figure.get_size_inches()) == (SIDE, HEIGHT)
+    for dpi in (ax.figure.dpi, PRINTED):  # letters end at pixels, so that text is wider in one than in the other
+        ax.figure.set_dpi(dpi)
+        ax.figure.draw_without_rendering()
+        assert cut_off(ax.figure) == []
+        assert ax.get_legend() is None or is_whole(ax)
     assert hidden(ax) == 0
     assert min(each.get_fontsize() for each in visible_texts(ax.figure)) >= LEAST
     assert ax.get_window_extent().width > SIDE / 4 * ax.figure.dpi
@@ -113,6 +137,37 @@ def test_numbers_below_do_not_touch_each_other():
         ax = small(name)
         boxes = [e.get_window_extent() for e in ax.get_xticklabels() if e in visible_texts(ax.figure)]
         assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+
+
+def test_without_room_for_wider_text_something_is_cut_off_where_it_is_printed(monkeypatch):
+    """The planted fault."""
+    left = small("intervals").get_position().x0
+    monkeypatch.setattr(sys.modules["calibstat.plots.given_axes"], "UNEVEN", 0.0)
+    assert small("intervals").get_position().x0 < left
+    ax = small("sharpness")
+    ax.figure.set_dpi(PRINTED)
+    ax.figure.draw_without_rendering()
+    assert cut_off(ax.figure) or not is_whole(ax)
+
+
+def test_numbers_of_a_logarithmic_axis_stay_formulas():
+    ax = small("monitor")
+    numbers = [label for label in ax.get_yticklabels() if label.get_text()]
+    assert numbers
+    assert all(label.get_parse_math() and "\n" not in label.get_text() for label in numbers)
+
+
+def test_a_validation_in_given_axes_names_its_numbers():
+    found = made("validation")
+    assert small("validation").get_title() == f"O/E {found.ratio:.2f}, slope {found.slope:.2f}, C {found.auc:.2f}"
+
+
+@pytest.mark.parametrize("layout", [None, "constrained"])
+def test_a_long_title_takes_several_lines(layout):
+    ax = small("test", layout, title="The calibration of the model of last year in the hospitals of two countries")
+    assert ax.get_title().count("\n") >= 2
+    assert cut_off(ax.figure) == []
+    assert ax.title.get_fontsize() >= LEAST
 
 
 @pytest.mark.parametrize("name", ["reversed", "several", "differences", "sharpness"])
