@@ -116,11 +116,13 @@ PAGES = {  # each is about a page, or pages of one kind
     "test_how_to_pages.py",
     "test_installing_page.py",
     "test_list_of_studies.py",
+    "test_maps_outside_python_page.py",
     "test_other_tools_page.py",
-    "test_result_pages.py",
+    "test_reference_pages.py",
     "test_stored_cells.py",
     "test_stored_studies.py",
     "test_study_pages.py",
+    "test_ten_pages.py",
     "test_versions_of_pages.py",
 }
 LONGEST_TEST = 400
