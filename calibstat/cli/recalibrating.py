@@ -20,6 +20,8 @@ from calibstat.cli.terminal import about, one_line_errors, written
 from calibstat.output.whole_folder import write_file
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from calibstat.recalibration import Recalibrator
 
 Table = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV file of old and new probabilities to write.")]
@@ -33,6 +35,7 @@ Saved = Annotated[
         "Python, or .sql for DuckDB and SQLite.",
     ),
 ]
+TEST_THEM = "Test the new probabilities: calibstat test, of rows of --out with their outcomes, that fitted no map."
 SAME_ROWS = (
     "Warning: the file of --to has the same predictions, row by row, as {}, on which the map was fitted, so do not "
     "judge the new probabilities by these rows. Without --to each row is recalibrated by a map fitted on other rows."
@@ -71,21 +74,18 @@ def recalibrate_predictions(
     """Fit a calibration map, and write recalibrated probabilities."""
     with one_line_errors():
         import numpy as np
-        import pandas as pd
 
         from calibstat.cli.formats.chosen_columns import choose
         from calibstat.cli.input_files import columns_of, read_rows, read_rows_of_probabilities
         from calibstat.data.checks import cut
         from calibstat.data.predictions import Predictions
         from calibstat.data.sample import Sample
-        from calibstat.output.csv_text import as_csv
         from calibstat.output.wording import OTHER_ROWS, number_of
         from calibstat.recalibration.held_out import held_out_predictions
         from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator
         from calibstat.resampling import key_of, repeated_folds
 
-        _check_places(file, to, out, save)
-        _check_saved(save, out, reading)
+        _check_places(file, to, out, save, reading)
         rows, how = read_rows(file, label, prob, reading)
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
         recalibrator = default_recalibrator(data) if map_ is None else named_map(map_)
@@ -102,21 +102,27 @@ def recalibrate_predictions(
             fitted = f"Recalibrated by a map fitted on {number_of('row', data.n)} of {file.name}"
             warned = [SAME_ROWS.format(file.name)] if np.array_equal(old, data.prob) else []
         columns, _ = choose(columns_of(file if to is None else to), None, prob)
-        kept = slice(None) if len(columns) > 1 else slice(1, None)
-        table = pd.DataFrame(old[:, kept], columns=columns)
-        table = table.join(pd.DataFrame(new[:, kept], columns=[f"{name}_recalibrated" for name in columns]))
-        texts = {out: as_csv(table)} | ({} if save is None else {save: _map_as_text(save, recalibrator, columns)})
+        texts = {out: _table_as_text(old, new, columns)}
+        if save is not None:
+            texts[save] = _map_as_text(save, recalibrator, columns)
         for path, text in texts.items():
             write_file(path, text)
         described = about(data if isinstance(rows, Predictions) else Sample.from_rows(*rows), how)
-        sentences = [
-            f"{fitted}: {cut(repr(recalibrator), 100)}.",
-            *warned,
-            *(written(path.parent, [path]) for path in texts),
-        ]
+        files = [written(path.parent, [path]) for path in texts]
+        sentences = [f"{fitted}: {cut(repr(recalibrator), 100)}.", *warned, *files]
         fitted_map = {"name": type(recalibrator).__name__} | recalibrator.get_params()
-        step = "Test the new probabilities: calibstat test, of rows of --out with their outcomes, that fitted no map."
-        return Answer(sentences, described, OTHER_ROWS, results={"map": fitted_map}, next_step=step)
+        return Answer(sentences, described, OTHER_ROWS, results={"map": fitted_map}, next_step=TEST_THEM)
+
+
+def _table_as_text(old: np.ndarray, new: np.ndarray, columns: list[str]) -> str:
+    """Return old and new probabilities as the text of a CSV file."""
+    import pandas as pd
+
+    from calibstat.output.csv_text import as_csv
+
+    kept = slice(None) if len(columns) > 1 else slice(1, None)
+    table = pd.DataFrame(old[:, kept], columns=columns)
+    return as_csv(table.join(pd.DataFrame(new[:, kept], columns=[f"{name}_recalibrated" for name in columns])))
 
 
 def _map_as_text(save: Path, fitted: Recalibrator, columns: Sequence[str]) -> str:
@@ -148,8 +154,9 @@ def _check_saved(save: Path | None, out: Path, reading: Reading) -> None:
         )
 
 
-def _check_places(file: Path, to: Path | None, out: Path, save: Path | None) -> None:
-    """Raise if `out` or `save` is read, or if it is not clear which of several files are those of --to."""
+def _check_places(file: Path, to: Path | None, out: Path, save: Path | None, reading: Reading) -> None:
+    """Raise if `out` or `save` is read or wrong, or if it is not clear which of several files are those of --to."""
+    _check_saved(save, out, reading)
     if to is not None and isinstance(file, SeveralFiles):  # some may be the rest of a pattern behind --to
         raise ValueError(
             f"expected one FILE beside --to, found {len(file.places)}; give several as a folder, or as a pattern in "
