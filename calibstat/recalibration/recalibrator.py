@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self, overload
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -245,11 +245,7 @@ class Recalibrator(Parametrised, InWords):
         made: Self = restored(cls, saved, known)
         return made
 
-    @overload
-    def to_sql(self, column: str = "p") -> str: ...
-    @overload
-    def to_sql(self, column: list[str] | tuple[str, ...]) -> list[str]: ...
-    def to_sql(self, column: str | Sequence[str] = "p") -> str | list[str]:
+    def to_sql(self, column: str | Sequence[str] = "p") -> Any:
         """Return the fitted map as an expression of SQL, the same for DuckDB and SQLite.
 
             >>> from calibstat.recalibration import HistogramBinning

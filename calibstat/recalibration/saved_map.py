@@ -14,7 +14,7 @@ from calibstat.data.checks import is_among, is_whole, quoted, short, unknown_nam
 from calibstat.recalibration.parameters import Parametrised
 
 VERSION = 1  # of the dictionary
-PARTS = ("kind", "version", "parameters", "fitted")
+SAVED_KEYS = ("kind", "version", "parameters", "fitted")
 
 
 def as_dict(fitted: Parametrised) -> dict[str, Any]:
@@ -40,8 +40,8 @@ def as_dict(fitted: Parametrised) -> dict[str, Any]:
 
 def restored(cls: type[Parametrised], saved: object, known: Mapping[str, type[Parametrised]]) -> Any:
     """Return the map of a dictionary, of a class or of one of those known by name."""
-    if not isinstance(saved, Mapping) or {*saved} != {*PARTS}:
-        raise ValueError(f"expected a dictionary of to_dict, with {quoted(PARTS)}, found {short(saved)}")
+    if not isinstance(saved, Mapping) or {*saved} != {*SAVED_KEYS}:
+        raise ValueError(f"expected a dictionary of to_dict, with {quoted(SAVED_KEYS)}, found {short(saved)}")
     if not is_among(saved["kind"], known):
         raise unknown_name("the kind of a map", saved["kind"], known)
     kind = known[saved["kind"]]
@@ -86,9 +86,10 @@ def _plain(value: object, what: str, remedy: str) -> Any:
     raise ValueError(f"expected what JSON has in {what}, found {short(value)}{remedy}")
 
 
-def _typed(hint: Any, value: Any, what: str) -> Any:
+def _typed(hint: object, value: object, what: str) -> Any:
     """Return a value of JSON as a fitted attribute of this type."""
-    origin, inner = get_origin(hint) or hint, get_args(hint)
+    origin: Any = get_origin(hint) or hint
+    inner = get_args(hint)
     if type(None) in inner:
         return None if value is None else _typed(next(each for each in inner if each is not type(None)), value, what)
     if origin is np.ndarray:
@@ -115,10 +116,11 @@ def _each(inner: tuple[Any, ...], value: list[Any]) -> list[Any]:
     return [*inner] if len(inner) == len(value) else [inner[0]] * len(value)
 
 
-def _array(value: Any, kind: Any, what: str) -> np.ndarray:
+def _array(value: object, kind: object, what: str) -> np.ndarray:
     """Return a list of JSON as an array: of numbers of a kind, or of any names."""
+    dtype: Any = None if kind is Any else kind
     try:
-        found = np.array(value if isinstance(value, list) else None, None if kind is Any else kind)
+        found = np.array(value if isinstance(value, list) else None, dtype)
     except (ValueError, TypeError, OverflowError):
         found = np.array(None)
     if found.ndim == 0 or found.size == 0 or found.dtype == object:
