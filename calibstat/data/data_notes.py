@@ -47,7 +47,7 @@ def classes_maybe_reversed(predictions: Predictions) -> np.ndarray:
     return np.flatnonzero(_are_enough(one, n) & lower)
 
 
-def _are_enough(one: Any, n: int) -> Any:
+def _are_enough(one: int | np.ndarray, n: int) -> Any:
     """Whether an AUC of so many events may be 5 standard errors below 1/2: of few events it never is, even if it is 0.
 
     `one` is a number, or an array of numbers.
@@ -205,6 +205,6 @@ def may_be_reversed(prob: np.ndarray, is_observed: np.ndarray) -> bool:
 
     It spares a sort.
     """
-    if not _are_enough(np.count_nonzero(is_observed), is_observed.size):
+    if not _are_enough(int(np.count_nonzero(is_observed)), is_observed.size):
         return False
     return bool(prob[is_observed].mean(dtype=np.float64) < prob.mean(dtype=np.float64))

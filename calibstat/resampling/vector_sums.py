@@ -13,7 +13,7 @@ from calibstat.resampling.streams import first_state
 from calibstat.resampling.threads import announced_pieces, chunks, of_draws
 
 BLOCK, TILE = 64, 32  # resamples and rows that are added up together: their counts stay in the cache of the core
-TOGETHER = 8  # rows that are added up in one step if they are in the same cell
+ROWS_SUBTRACTED = 8  # rows that are added up in one step if they are in the same cell
 MOST_HELD = 2**22  # counts of rows, or sums in cells, of a block of resamples
 
 
@@ -123,10 +123,10 @@ def _add_residuals(
             for i in range(rows):
                 drawn[i, r] = times[r, begin + i]
         for k in range(classes):
-            for first in range(0, rows, TOGETHER):
-                last = min(first + TOGETHER, rows)
+            for first in range(0, rows, ROWS_SUBTRACTED):
+                last = min(first + ROWS_SUBTRACTED, rows)
                 cell = index[begin + first, 0 if shared else k] + k * stride
-                alike = last - first == TOGETHER
+                alike = last - first == ROWS_SUBTRACTED
                 j = begin + first
                 while alike and j < begin + last:
                     alike = index[j, 0 if shared else k] + k * stride == cell and label[j] != k
