@@ -119,7 +119,6 @@ PAGES = {  # each is about a page, or pages of one kind
     "test_maps_outside_python_page.py",
     "test_other_tools_page.py",
     "test_reference_pages.py",
-    "test_result_pages.py",
     "test_stored_cells.py",
     "test_stored_studies.py",
     "test_study_pages.py",
