@@ -31,6 +31,7 @@ DRAWN = {
             "guide/comparing",
             "guide/cross-validation",
             "guide/groups",
+            "guide/intervals",
             "guide/recalibration",
             "guide/reliability",
             "guide/studies",
