@@ -111,11 +111,12 @@ def test_the_reference_names_everything_once():
 NAMES = (ROOT / "docs" / "start" / "other-packages.md").read_text(encoding="utf-8")
 ROWS = [line for line in NAMES.splitlines() if line.startswith("| ")]
 WHICH = (ROOT / "docs" / "guide" / "which-measure.md").read_text(encoding="utf-8").partition("\n## Variants\n")[2]
-CALLS = sorted(set(re.findall(r"`((?:1 - |list\()?cs\.[^`]+)`", NAMES + WHICH)))
+ELSEWHERE = (ROOT / "docs" / "more" / "what-calibstat-does-not-do.md").read_text(encoding="utf-8")
+CALLS = sorted(set(re.findall(r"`((?:1 - |list\()?cs\.[^`]+)`", NAMES + WHICH + ELSEWHERE)))
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_calls_of_the_two_tables_of_names_run(call):
+def test_calls_of_the_three_tables_run(call):
     y, p = cs.generators.temperature(2).sample(200, rng=1)
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(200, rng=1)
     x = pd.DataFrame({"age": 20 + np.arange(200) % 60})
@@ -131,6 +132,7 @@ def test_calls_of_the_two_tables_of_names_run(call):
         "x": x,
         "model": model,
         "row": np.arange(200) // 2,
+        "image": np.arange(200) // 4,
     }
     found = eval(call, {"cs": cs} | rows)
     plt.close("all")
