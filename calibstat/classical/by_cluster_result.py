@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.classical.mean_over_clusters import Interval, MeanOverClusters
 from calibstat.digits import settled, writer
-from calibstat.output.visible_text import visible
+from calibstat.output.visible_text import aligned, visible
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -108,10 +108,8 @@ class ByCluster(Result):
             numbers = (_with_ends(getattr(self, each)[c], getattr(self, f"{each}_interval")[c]) for each in OF_EACH)
             expected = f"{settled(self.expected[c]):.1f}"
             lines.append((short_name(self.names[c]), f"{self.n[c]:,}", f"{self.events[c]:,}", expected, *numbers))
-        wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        padded = ["  ".join([line[0].ljust(wide[0]), *map(str.rjust, line[1:], wide[1:])]) for line in lines]
         more = len(self.names) - len(shown)
-        return "\n".join(padded + [f"and {more:,} more clusters: to_frame() has all."] * (more > 0))
+        return "\n".join(aligned(lines) + [f"and {more:,} more clusters: to_frame() has all."] * (more > 0))
 
     def __str__(self) -> str:
         level = f"{settled(100 * self.confidence_level):.4g} %"

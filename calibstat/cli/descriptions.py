@@ -55,8 +55,9 @@ def summarize_models(
         typer.Option(
             "--measures",
             metavar="NAME",
-            help="accuracy, ece, average_ce, adaptive_calibration_error, smooth_ece, auc, log_loss or brier; may be "
-            "repeated, or with commas. Default: all but those that take more than a minute.",
+            help="accuracy, ece, average_ce, adaptive_calibration_error, smooth_ece, auc, log_loss, brier, or another "
+            "of 'calibstat measures'; may be repeated, or with commas. Default: of these eight all but those that take "
+            "more than a minute.",
         ),
     ] = None,
     level: Level = 0.95,
@@ -213,17 +214,20 @@ def show_net_benefit(
             file, label, prob, reading, RowColumns(cluster=cluster, weight=weight, unseen=unseen)
         )
         curves = net_benefit(models, None, threshold, lens=lens_of_models(models, lens), confidence_level=level)
-        parts: list[str | Table] = _lines(curves)
-        if threshold:
-            grid = table("Threshold", "Model", ">Net benefit", f">{percent(level)} interval", ">Acting on all")
-            for k, at in enumerate(threshold):
-                for name, each in curves.items():
-                    ends = f"{number(each.low[k])} to {number(each.high[k])}"
-                    grid.add_row(f"{at:g}", name, number(each.model[k]), ends, number(each.everyone[k]))
-            parts.append(grid)
+        of_models = {name: f"{name}: " if len(curves) > 1 else "" for name in curves}
+        parts: list[str | Table] = [f"{of_models[name]}{each.answer}" for name, each in curves.items()]
+        grid = table("Threshold", "Model", ">Net benefit", f">{percent(level)} interval", ">Acting on all")
+        first = next(iter(curves.values()))
+        for k in first.in_table:
+            for name, each in curves.items():
+                ends = f"{number(each.low[k])} to {number(each.high[k])}"
+                grid.add_row(
+                    f"{settled(each.threshold[k]):g}", name, number(each.model[k]), ends, number(each.everyone[k])
+                )
+        parts += [grid] * (len(first.in_table) > 0)
         about = about_models(models, how)
         caution = CLUSTERS if cluster is not None else ROWS
-        notes = [next(iter(curves.values())).note] if cluster is not None else []
+        notes = [first.note] if cluster is not None else []
         parts += [*filter(None, notes), *_drawn(curves, out, file)]
         step = "Choose the threshold by what acting costs and saves, and not by where these numbers are largest."
         return Answer(parts, about, caution, results=curves, next_step=step)

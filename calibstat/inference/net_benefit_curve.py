@@ -15,17 +15,22 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.data.single_precision import edges_for
+from calibstat.digits import settled, writer
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.designs.design_of import design_of
 from calibstat.inference.designs.question_of_rows import question
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.net_benefit import NetBenefit
+from calibstat.output.visible_text import aligned
+from calibstat.output.wording import level_text
 from calibstat.result import NotedResult, read_only
 
 if TYPE_CHECKING:
     import pandas as pd
 
 THRESHOLDS = 99  # by default: .01 to .99
+MOST_LINES = 12  # of the table that is printed; of more thresholds it has the round ones
+ROUND = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +71,9 @@ class NetBenefitCurve(NotedResult):
 
         return pd.DataFrame({name: getattr(self, name) for name in ("threshold", "model", "low", "high", "everyone")})
 
-    def __str__(self) -> str:
+    @property
+    def answer(self) -> str:
+        """Where acting by the model is better than acting on all rows and on none."""
         better = self.model > np.maximum(self.everyone, 0)
         ends = self.threshold[better]
         other = "better than acting on all rows"
@@ -77,8 +84,23 @@ class NetBenefitCurve(NotedResult):
             where = f"is {other} and on none at {shares}"
         else:
             where = f"is nowhere {other} or on none, at {better.size} thresholds"
+        return f"Acting by the model {where}."
+
+    @property
+    def in_table(self) -> tuple[int, ...]:
+        """The places of the thresholds of which a table is printed: all, or of many the round ones."""
+        few = self.threshold.size <= MOST_LINES
+        return tuple(k for k, t in enumerate(self.threshold) if few or np.isclose(t, ROUND).any())
+
+    def __str__(self) -> str:
         of = "" if self.drawn == "rows" else f" in {self.drawn}"
-        return f"Acting by the model {where}.\nNet benefit by threshold, {self.lens}, n = {self.n}{of}."
+        interval = f"{level_text(self.confidence_level)} interval"
+        write, lines = writer(".4f"), [("threshold", "net benefit", interval, "acting on all")]
+        for k in self.in_table:
+            ends = f"{write(self.low[k])} to {write(self.high[k])}"
+            lines.append((f"{settled(self.threshold[k]):g}", write(self.model[k]), ends, write(self.everyone[k])))
+        about = f"Net benefit by threshold, {self.lens}, n = {self.n}{of}."
+        return "\n".join([self.answer, *aligned(lines) * (len(lines) > 1), about])
 
 
 @question("sample_weight", "cluster")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.size_of_error import SizeOfError
 from calibstat.measures.kinds import registry
-from calibstat.measures.kinds.base import MulticlassMeasure
+from calibstat.measures.kinds.base import Measure, MulticlassMeasure
 from calibstat.output.wording import level_text, listed
 from calibstat.progress import in_words
 from calibstat.resampling.rng import Rng
@@ -50,8 +51,8 @@ class Summary(NotedResult):
     names : tuple of str, length M
         The models.
     measures : tuple of str, length Q
-        "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "auc", "log_loss" and "brier"; with
-        weights only those that are not of all classes jointly.
+        Those asked for; by default "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "auc",
+        "log_loss" and "brier", with weights only those that are not of all classes jointly.
     subjects : tuple of str, length Q
         What each is of: "outcome 1", "the most likely class" or "all classes jointly".
     estimate, low, high : ndarray, shape (M, Q)
@@ -183,6 +184,7 @@ CALIBRATION: dict[str, dict[str, Any]] = {
     "smooth_ece": {"measure": "smooth_ece"},
 }
 PROPER = ("log_loss", "brier")
+APART = ("accuracy", "auc")  # which are no measures
 SUMMARIZED = ("accuracy", *CALIBRATION, "auc", *PROPER)
 # Of a million numbers of 10,000 rows, with 999 resamples on one core, and the power of the rows by which that grows:
 # columns of many rows, which are sorted, are read from slower memory. The other measures take a tenth at most.
@@ -190,11 +192,11 @@ SECONDS = {"adaptive_calibration_error": (1.6, 0.55), "smooth_ece": (5.0, 0.0)}
 PATIENCE = 60.0  # seconds for all models, above which a measure is left out unless it is asked for by name
 
 
-def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, Any]:
+def question(asked: str | Measure, n_classes: int, clip: float | None = None) -> dict[str, Any]:
     """Return the arguments of functions for a measure; for more than two classes the scores are canonical."""
-    arguments = CALIBRATION.get(name, {"measure": name})
-    measure = registry.MEASURES[arguments["measure"]]()
-    if "clip" in measure.defaults():
+    arguments = CALIBRATION.get(asked, {"measure": asked}) if isinstance(asked, str) else {"measure": asked}
+    measure = registry.find_measure(arguments["measure"], {})
+    if isinstance(asked, str) and "clip" in measure.defaults():
         arguments = {**arguments, "clip": clip}
     return {**arguments, "lens": "canonical"} if measure.honest == "mean" and n_classes > 2 else arguments
 
@@ -204,7 +206,7 @@ def summarize(
     rows: Models,
     /,
     *,
-    measures: str | Sequence[str] | None = None,
+    measures: str | Measure | Sequence[str | Measure] | None = None,
     reference: str | None = None,
     confidence_level: float = 0.95,
     clip: float | None = None,
@@ -228,8 +230,8 @@ def summarize(
     y_true, y_prob, **about
         As for `estimate`; predictions of each model, or of one model after each recalibration, for the same rows, which
         may have weights or clusters. What is of all classes jointly takes no weights, and is left out with them.
-    measures : str or sequence of str, optional
-        Some of those of `Summary`; by default all but those that take more than a minute, which the result names.
+    measures : str or Measure, or sequence of these, optional
+        Names or measures, of `calibstat.MEASURES` or `Summary`. Default: all of `Summary` that take less than a minute.
     reference : str, optional
         The model that others are compared with, by default the first.
     confidence_level : float
@@ -278,13 +280,12 @@ def summarize(
         raise unknown_name("a reference", reference, names)
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))
-    questions = {name: question(name, models[names[0]].n_classes, clip) for name in (*CALIBRATION, *PROPER)}
-    if rows.rows.sample_weight is not None:
-        questions = {name: arguments for name, arguments in questions.items() if not _is_joint(arguments)}
-    there = tuple(name for name in SUMMARIZED if name in questions or name in ("accuracy", "auc"))
+    n_classes = models[names[0]].n_classes
+    there = _without_weights(n_classes) if rows.rows.sample_weight is not None else SUMMARIZED
     left_out = foretold(models, there, n_resamples) if measures is None else {}
-    measures = _chosen(measures, there) if measures is not None else tuple(k for k in there if k not in left_out)
-    questions = {name: arguments for name, arguments in questions.items() if name in measures}
+    chosen = _chosen(measures, there) if measures is not None else {k: k for k in there if k not in left_out}
+    questions = {k: question(each, n_classes, clip) for k, each in chosen.items() if k not in APART}
+    measures = tuple(chosen)
     asked = {name: _asked(rows, predictions) for name, predictions in models.items()}
     cells = {name: _row(each, questions, measures, settings) for name, each in asked.items()}
     table = np.array([[cell[:3] for cell in row] for row in cells.values()])
@@ -326,19 +327,32 @@ def left_out_in_words(left_out: Mapping[str, float], option: str) -> str:
     return f"Left out, because it takes long: {each}. To have {name}, name it: {option.format(name)}."
 
 
-def _chosen(measures: str | Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
-    """Return the measures that are asked for by name, in the order of the table; raise for one that is not there."""
+def _chosen(measures: str | Measure | Sequence[str | Measure], there: Sequence[str]) -> dict[str, str | Measure]:
+    """Return the measures that are asked for by name, those of the table first; raise for one that is not there."""
+    if isinstance(measures, str | Measure) or inspect.isclass(measures):
+        measures = [measures]
     if not isinstance(measures, Sequence):
-        raise ValueError(f"expected names of measures for measures=, found {short(measures)}")
-    names: list[object] = [measures] if isinstance(measures, str) else [*measures]
-    for name in names:
-        if not is_among(name, SUMMARIZED):
-            raise unknown_name("a measure of a summary", name, SUMMARIZED)
-        if name not in there:
+        raise ValueError(f"expected measures or their names for measures=, found {short(measures)}")
+    found: list[tuple[str, str | Measure]] = []
+    for each in measures:
+        if isinstance(each, str) and each not in (*SUMMARIZED, *registry.MEASURES):
+            raise unknown_name("a measure of a summary", each, dict.fromkeys([*SUMMARIZED, *registry.MEASURES]))
+        measure = each if is_among(each, SUMMARIZED) else registry.find_measure(each, {})
+        name = str(measure)
+        if name in SUMMARIZED and name not in there:
             raise ValueError(f"expected measures that take weights, found {name}, which is of all classes jointly")
-    if not names or len(set(names)) < len(names):
-        raise ValueError(f"expected one measure or more, each once, for measures=, found {quoted(names)}")
-    return tuple(name for name in there if name in names)
+        found.append((name, measure))
+    chosen = dict(sorted(found, key=lambda pair: (*SUMMARIZED, pair[0]).index(pair[0])))
+    if not chosen or len(chosen) < len(found):
+        raise ValueError(
+            f"expected one measure or more, each once, for measures=, found {quoted(name for name, _ in found)}"
+        )
+    return chosen
+
+
+def _without_weights(n_classes: int) -> tuple[str, ...]:
+    """Return the measures of the table that are not of all classes jointly."""
+    return tuple(name for name in SUMMARIZED if name in APART or not _is_joint(question(name, n_classes)))
 
 
 def _infinite(cells: Mapping[str, Sequence[Cell]], asked: Mapping[str, Data]) -> Iterator[str]:
@@ -380,7 +394,7 @@ def _asked(data: Models, predictions: Predictions) -> Data:
 
 def _is_joint(arguments: Mapping[str, Any]) -> bool:
     """Whether a measure is of all classes jointly."""
-    return "lens" in arguments or issubclass(registry.MEASURES[arguments["measure"]], MulticlassMeasure)
+    return "lens" in arguments or isinstance(registry.find_measure(arguments["measure"], {}), MulticlassMeasure)
 
 
 def _note(data: Data) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 CONTROL = re.compile(
     # controls, all but the newline; ends of lines and paragraphs; halves of characters
@@ -23,6 +24,12 @@ def visible(text: str) -> str:
     parts of file names that are no text, which cannot be printed.
     """
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines whose cells stand below each other: the first to the left, all others to the right."""
+    wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  ".join([line[0].ljust(wide[0]), *map(str.rjust, line[1:], wide[1:])]) for line in lines]
 
 
 def is_aligned(line: str) -> bool:

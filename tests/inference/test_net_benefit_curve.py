@@ -56,6 +56,19 @@ def test_several_models_and_words():
     assert curves["a"].to_frame().shape == (1, 5)
 
 
+def test_a_table_has_the_thresholds_that_were_asked_for_and_of_many_the_round_ones():
+    found = cs.net_benefit(Y, P, [0.25, 0.4])
+    first, second = (found.model[k] for k in (0, 1))
+    assert str(found).splitlines()[1:4] == [
+        "threshold  net benefit     95 % interval  acting on all",
+        f"0.25       {first:11.4f}  {found.low[0]:.4f} to {found.high[0]:.4f}  {found.everyone[0]:13.4f}",
+        f"0.4        {second:11.4f}  {found.low[1]:.4f} to {found.high[1]:.4f}  {found.everyone[1]:13.4f}",
+    ]
+    many = str(cs.net_benefit(Y, P)).splitlines()[2:-1]
+    assert [line.split()[0] for line in many] == ["0.05", "0.1", "0.2", "0.3", "0.5"]
+    assert len(str(cs.net_benefit(Y, P, np.linspace(0.11, 0.19, 20))).splitlines()) == 2
+
+
 @pytest.mark.parametrize("thresholds", [[], [0.2, 0.1], [0.5, 0.5], [0.0, 0.5], [[0.5]], [np.nan]])
 def test_wrong_thresholds_raise(thresholds):
     with pytest.raises(ValueError, match="expected ascending thresholds between 0 and 1"):

@@ -219,14 +219,32 @@ def test_named_measures_are_columns_of_the_whole_table(kinds):
         (["ecee"], "did you mean 'ece'"),
         ([], "expected one measure or more"),
         (["ece", "ece"], "each once"),
-        (["ks"], "expected a measure of a summary"),
-        ([3], "expected a measure of a summary"),
+        (["kss"], "expected a measure of a summary.* did you mean 'ks'"),
+        (["ece", cs.measures.ECE()], "each once"),
+        ([3], "expected a measure"),
+        (3, "expected measures or their names for measures="),
     ],
 )
 def test_wrong_measures_are_refused(measures, message):
     y, models = rows_of_two()
     with pytest.raises(ValueError, match=message):
         cs.summarize(y, models, measures=measures, **FEW)
+
+
+def test_measures_beside_those_of_the_table_stand_behind_them():
+    y, models = rows_of_two()
+    asked = ["ks", cs.measures.ECE(n_bins=7), "brier", cs.measures.Kuiper]
+    found = cs.summarize(y, models, measures=asked, **FEW)
+    assert found.measures == ("brier", "ks", "ece(n_bins=7)", "kuiper")
+    for k, measure in enumerate(["brier", "ks", cs.measures.ECE(n_bins=7), "kuiper"]):
+        own = cs.confidence_interval(cs.Sample.from_rows(y, models["b"]), measure=measure, **FEW)
+        assert (found.estimate[1, k], found.low[1, k], found.high[1, k]) == (own.estimate, own.low, own.high)
+    assert cs.summarize(y, models, measures=cs.measures.ECE(), **FEW).measures == ("ece",)
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(100, rng=1)
+    assert cs.summarize(label, {"a": prob}, measures=["skce", "ks"], **FEW).subjects == (
+        "all classes jointly",
+        "the most likely class",
+    )
 
 
 def test_a_measure_that_takes_no_weights_is_refused_where_it_is_named():
