@@ -39,6 +39,7 @@ from calibstat.inference.cross_validation.cross_validate import cross_validate a
 from calibstat.inference.decision_loss_curve import decision_loss as decision_loss
 from calibstat.inference.decomposing.decompose import decompose as decompose
 from calibstat.inference.decomposing.grouping_loss import grouping_loss as grouping_loss
+from calibstat.inference.decomposing.skill_score import skill_score as skill_score
 from calibstat.inference.equivalence import equivalence_test as equivalence_test
 from calibstat.inference.estimate import (
     detail as detail,

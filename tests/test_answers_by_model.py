@@ -29,6 +29,7 @@ ASKED = {
     "decision_loss": lambda: cs.decision_loss(Y, TWO, [0.2, 0.6], **FEW),
     "risk_coverage": lambda: cs.risk_coverage(Y, TWO, max_error=0.4),
     "gce_family": lambda: cs.gce_family(LABEL, {"A": PROB, "B <b>": PROB}),
+    "skill_score": lambda: cs.skill_score(Y, TWO),
     "validate": lambda: cs.validate(Y, TWO),
 }
 RAW = re.compile(r"array\(|np\.|Answers\(|[A-Z]\w+\(\w+=|object at 0x")

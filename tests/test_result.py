@@ -66,6 +66,7 @@ MADE = {
     "MeanOverClusters": lambda: made("ByCluster").mean_ratio,
     "Measured": lambda: made("Report").models["model"].measures["brier"],
     "ModelReport": lambda: made("Report").models["model"],
+    "SkillScore": lambda: cs.skill_score(Y, P),
     "NetBenefitCurve": lambda: cs.net_benefit(Y, P, [0.2, 0.6]),
     "Power": lambda: cs.power(P, "temperature=2", test="ks", n_datasets=5, **FEW),
     "ModelsStatus": lambda: each_monitored().status(),

@@ -146,6 +146,7 @@ ASKED = {
     ),
     "kolmogorov_smirnov": lambda r: cs.classical.kolmogorov_smirnov(*r.binary),
     "kuiper": lambda r: cs.classical.kuiper(*r.binary),
+    "skill_score": lambda r: cs.skill_score(*r.binary, 1 - r.binary[1]),
     "net_benefit": lambda r: cs.net_benefit(*r.binary, [0.2, 0.6]),
     "risk_coverage": lambda r: cs.risk_coverage(*r.binary, max_error=0.4),
     "power": lambda r: cs.power(r.p, "temperature=2", test="ks", n_datasets=5, **FEW),

@@ -161,13 +161,13 @@ class ClusterMean(Interval):
 
     @classmethod
     def of_ratio(
-        cls, title: str, total: np.ndarray, size: np.ndarray, rows: np.ndarray, showing: int, rate: float
+        cls, title: str, total: np.ndarray, size: np.ndarray, rows: np.ndarray, showing: int, room: tuple[float, float]
     ) -> Self:
-        """Return the ratio of events and predictions, added up by cluster; `rate` is the share of rows with an event.
+        """Return the ratio of two sums, added up by cluster with the rows of each.
 
-        A row that was not observed has an event or none: what it adds is counted in rows.
+        `room` is the most that a row that was not observed may add downwards, and upwards.
         """
-        return cls._at(title, total, size, rows, showing, (rate, 1 - rate), (0.0, np.inf), True)
+        return cls._at(title, total, size, rows, showing, room, (0.0, np.inf), True)
 
     @classmethod
     def _at(

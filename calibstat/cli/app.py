@@ -18,6 +18,7 @@ from calibstat.cli.descriptions import (
     show_net_benefit,
     show_risk_coverage,
     show_sharpness,
+    show_skill,
     summarize_models,
     validate_models,
 )
@@ -388,6 +389,7 @@ COMMANDS = {
     "equivalence": show_margin,
     "compare": compare_models,
     "summarize": summarize_models,
+    "skill": show_skill,
     "decompose": decompose_scores,
     "sharpness": show_sharpness,
     "validate": validate_models,

@@ -1,4 +1,4 @@
-"""Commands that describe models: `summarize`, `decompose`, `sharpness`, `validate`, `net-benefit`, `risk-coverage`."""
+"""Commands that describe models: `summarize`, `skill`, `decompose`, `sharpness`, `validate`, `net-benefit` and more."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 BY_CHANCE = "Ask whether so much miscalibration could be chance: calibstat test, with the same rows."
 COMPARE_TWO = "Compare two models by one of these numbers: calibstat compare, with --prob for each and --measure."
+ProperScore = Annotated[str, typer.Option("--score", help="brier, log_loss or spherical.")]
 Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also draw it, such as into picture.png.")]
 
 
@@ -87,12 +88,52 @@ def summarize_models(
 
 
 @takes_groups
+def show_skill(
+    file: File,
+    label: Label,
+    prob: Models,
+    reading: Reading,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            metavar="COLUMN|RATE",
+            help="Column of the reference's probabilities, or one rate for all rows. Default: the mean outcome.",
+        ),
+    ] = None,
+    score: ProperScore = "brier",
+    lens: LensText = None,
+    level: Level = 0.95,
+    cluster: ClusterColumn = None,
+    unseen: UnseenClusters = None,
+    weight: WeightColumn = None,
+) -> Answer:
+    """Compute skill over the base rate, or over a reference."""
+    with one_line_errors():
+        from calibstat import skill_score
+        from calibstat.cli.lens_syntax import lens_of_models
+        from calibstat.output.wording import CLUSTERS, ROWS
+
+        columns = RowColumns(cluster=cluster, weight=weight, unseen=unseen)
+        rate = None if reference is None else _as_rate(reference)
+        beside = [] if reference is None or rate is not None or reference in prob else [reference]
+        models, how = read_models_with_columns(file, label, [*prob, *beside], reading, columns)
+        forecast: Any = rate if reference is None or rate is not None else models[reference].rows.y_prob
+        asked = models.some(*(name for name in models if name not in beside))
+        asks_for: dict[str, Any] = {"score": score, "lens": lens_of_models(asked, lens), "confidence_level": level}
+        answers = skill_score(asked, reference=forecast, **asks_for)
+        caution = CLUSTERS if cluster is not None else ROWS
+        step = "Ask how much of the loss is miscalibration: calibstat decompose, with the same rows."
+        return Answer(_lines(answers), about_models(asked, how), caution, results=answers, next_step=step)
+
+
+@takes_groups
 def decompose_scores(
     file: File,
     label: Label,
     prob: Models,
     reading: Reading,
-    score: Annotated[str, typer.Option("--score", help="brier, log_loss or spherical.")] = "brier",
+    score: ProperScore = "brier",
     lens: LensText = None,
     weight: WeightColumn = None,
 ) -> Answer:
@@ -350,6 +391,14 @@ def _interval(low: float, high: float) -> Text:
     from calibstat.output.wording import number
 
     return Text("" if np.isnan(low) else f"{number(low)} to {number(high)}", "dim")
+
+
+def _as_rate(text: str) -> float | None:
+    """Return the number that a text is, or None."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _lines(answers: Mapping[str, Any]) -> list[str | Table]:

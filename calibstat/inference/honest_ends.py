@@ -13,7 +13,7 @@ import numpy as np
 from calibstat.bounds.intervals import Interval
 from calibstat.data.views import Rarest
 from calibstat.inference.p_values import largest_p_value
-from calibstat.inference.problems.problem import Posed, Problem
+from calibstat.inference.problems.problem import Posed
 from calibstat.resampling import Draws, Stream
 from calibstat.resampling.quantiles import quantiles
 
@@ -122,11 +122,11 @@ class TooFewEvents(NoInterval):
     """The mean of a loss without bounds, of which too few events were observed to know anything of it."""
 
 
-def need_events(interval: Interval, rarest: Rarest, problem: Problem) -> None:
+def need_events(rarest: Rarest, title: str) -> None:
     """Raise if an interval of a loss without bounds rests on few events."""
-    if not interval.is_bounded and rarest.count < FEW_EVENTS:
+    if rarest.count < FEW_EVENTS:
         raise TooFewEvents(
-            f"no honest interval is known for {problem.title} of few events, because a row that was not observed "
+            f"no honest interval is known for {title} of few events, because a row that was not observed "
             f"may have any loss: expected at least {FEW_EVENTS} {rarest.counted} of each outcome, but {rarest}; "
             "clip= bounds the loss"
         )

@@ -83,20 +83,10 @@ class UnitRows:
         outcome, prediction = self.rows.outcome, self.rows.prediction
         estimate = float(self.rows.positives.sum() / (self.rows.weight @ prediction))
 
-        def below(r: float) -> bool:
-            return self.ends(title, outcome - r * prediction, (-r, 1.0), miss)[0] > 0
+        def ends(r: float) -> Ends:
+            return self.ends(title, outcome - r * prediction, (-r, 1.0), miss)
 
-        def above(r: float) -> bool:
-            return self.ends(title, outcome - r * prediction, (-r, 1.0), miss)[1] < 0
-
-        farthest = max(estimate, 1.0)
-        while not above(farthest):
-            farthest *= 2
-            if farthest > 1e6 * max(estimate, 1.0):
-                farthest = np.inf
-                break
-        high = farthest if np.isinf(farthest) else _between(estimate, farthest, above)
-        return _between(0.0, estimate, lambda r: not below(r)), high
+        return ends_of_ratio(lambda r: ends(r)[0] > 0, lambda r: ends(r)[1] < 0, estimate)
 
     def cautions(self, seen: BinaryView, unit: np.ndarray | None, names: np.ndarray | None) -> tuple[str, ...]:
         """Return when to be careful with intervals of these clusters, a sentence each; none without clusters.
@@ -137,7 +127,23 @@ class UnitRows:
             np.bincount(self.unit, part * weight) for part in (rows.outcome, rows.prediction, np.ones(weight.size))
         )
         rate = float(events.sum() / size.sum())
-        return ClusterMean.of_ratio(title, events, expected, size, unseen.showing, rate)
+        return ClusterMean.of_ratio(title, events, expected, size, unseen.showing, (rate, 1 - rate))
+
+
+def ends_of_ratio(below: Callable[[float], bool], above: Callable[[float], bool], estimate: float) -> Ends:
+    """Return the ends of a ratio of two means that are at least 0, between what lies below it and what lies above.
+
+    `below` says that the mean of numerator - r * denominator is above 0, and `above` that it is below 0. The high end
+    is infinite where nothing is found above it.
+    """
+    farthest = max(estimate, 1.0)
+    while not above(farthest):
+        farthest *= 2
+        if farthest > 1e6 * max(estimate, 1.0):
+            farthest = np.inf
+            break
+    high = farthest if np.isinf(farthest) else _between(estimate, farthest, above)
+    return _between(0.0, estimate, lambda r: not below(r)), high
 
 
 def _between(low: float, high: float, holds: Callable[[float], bool]) -> float:

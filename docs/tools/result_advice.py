@@ -249,6 +249,11 @@ RESULTS = {  # by name: the calls that return it, and how to read it
         "`mcb` is what recalibration could gain, `dsc` what the model tells apart, `unc` what no model changes. All "
         "have the unit of the score.",
     ),
+    "SkillScore": (
+        "skill_score",
+        "`skill` is the share by which the predictions lose less than the reference: 1 is perfect, 0 no better. They "
+        "are shown to be better if `low` is above 0.",
+    ),
     "GroupingLoss": (
         "grouping_loss",
         "With the confidence level, what the features tell beyond the predictions is worth at least `low`, in the unit "

@@ -138,6 +138,7 @@ STEPS = {  # options beside a file, a label and predictions
     "equivalence": [],
     "compare": ["--prob", "q", "--measure", "brier"],
     "summarize": ["--measures", "ece"],
+    "skill": ["--reference", "0.3"],
     "decompose": [],
     "sharpness": [],
     "validate": [],

@@ -45,6 +45,16 @@ def test_summarize(models, file):
     assert f"{number(found.low[0, 1])} to {number(found.high[0, 1])}" in text
 
 
+def test_skill(models, file):
+    y = models["y"]
+    for arguments, reference in ([], None), (["--reference", "0.4"], 0.4), (["--reference", "cool"], models["cool"]):
+        text = printed("skill", file, "--label", "y", "--prob", "raw", "--score", "log_loss", *arguments)
+        assert plain_text(str(cs.skill_score(y, models["raw"], reference, score="log_loss"))) in text
+    both = json.loads(run("skill", file, *TWO, "--reference", "cool", "--format", "json").stdout)
+    assert both["cool.skill"] == 0
+    assert both["raw.low"] == cs.skill_score(y, models["raw"], models["cool"]).low
+
+
 def test_decompose(models, file):
     text = printed("decompose", file, *TWO, "--score", "log_loss")
     for name in ("raw", "cool"):
@@ -165,6 +175,8 @@ def test_several_classes_through_a_lens(tmp_path):
     ("arguments", "message"),
     [
         (("decompose", "--score", "brior"), "did you mean 'brier'?"),
+        (("skill", "--reference", "r"), "no column 'r'"),
+        (("skill", "--reference", "4"), "expected a rate between 0 and 1 as --reference, found 4"),
         (("net-benefit", "--threshold", "2"), "expected ascending thresholds between 0 and 1"),
         (("validate", "--lens", "top_label"), "expected several columns of probabilities for --lens top_label"),
     ],

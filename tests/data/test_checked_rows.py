@@ -41,6 +41,7 @@ ASKED = {  # arguments about rows, and others
     "reliability": ({"sample_weight": W, "cluster": CLUSTER}, FEW),
     "risk_coverage": ({}, {"max_error": 0.2}),
     "sharpness": ({}, {}),
+    "skill_score": ({"sample_weight": W, "cluster": CLUSTER}, {}),
     "spiegelhalter": ({}, {}),
     "t_cal": ({}, FEW),
     "validate": ({"sample_weight": W, "cluster": CLUSTER}, {}),

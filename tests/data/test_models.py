@@ -18,6 +18,7 @@ VERBS = {
     "reliability": lambda *data: cs.reliability(*data, rng=1),
     "decompose": cs.decompose,
     "sharpness": cs.sharpness,
+    "skill_score": cs.skill_score,
     "validate": cs.validate,
     "net_benefit": cs.net_benefit,
     "risk_coverage": cs.risk_coverage,

@@ -28,6 +28,7 @@ VERBS = {  # answers about one model and one event
     "net benefit": lambda y, p, **o: cs.net_benefit(y, p, [0.2, 0.5]),
     "reliability": lambda y, p, **o: cs.reliability(y, p, **o),
     "risk and coverage": lambda y, p, **o: cs.risk_coverage(y, p, max_error=0.2, **o),
+    "skill": lambda y, p, **o: cs.skill_score(y, p),
     "sharpness": lambda y, p, **o: cs.sharpness(y, p),
     "t_cal": lambda y, p, **o: cs.classical.t_cal(y, p, **o),
     "validate": lambda y, p, **o: cs.validate(y, p, clip=0.01),

@@ -195,6 +195,7 @@ CALLS = {
     "lenses": lambda: cs.calibration_test(LABEL, PROB, lens=cs.lenses.one_class(1), **FEW),
     "measure": lambda: cs.calibration_test(Y, P, measure=own_measure(), **FEW),
     "measures": lambda: cs.estimate(Y, P, measure=cs.measures.KernelCE()),
+    "skill_score": lambda: cs.skill_score(Y, P, 0.4),
     "net_benefit": lambda: drawn(cs.net_benefit(Y, P)),
     "plot": lambda: cs.plot(cs.reliability(LABEL, PROB, lens="canonical", **FEW)).figure.canvas.draw(),
     "power": lambda: drawn(cs.power(P, "shift=1", [40, 80], test="ks", n_datasets=9, n_sets=3, **FEW)),
@@ -227,6 +228,7 @@ COMMANDS = {  # arguments, exit code, and a part of what is printed
     "interval": ([*ROWS, *QUICK], 0, "on these rows"),
     "measures": ([], 0, "smooth_ece"),
     "monitor": ([*ROWS, "--when", "d", "--state", "state.json"], 0, "period"),
+    "skill": ([*ROWS, "--reference", "0.4"], 0, "120 rows"),
     "net-benefit": (ROWS, 0, "120 rows"),
     "power": (
         ["rows.csv", "--prob", "p", "--alternative", "shift=1", "--test", "ks", "--n-datasets", "20"],

@@ -42,6 +42,7 @@ VERBS = {
     "reliability": lambda y, p, **o: cs.reliability(y, p, band=None, **o),
     "risk_coverage": lambda y, p, **o: cs.risk_coverage(y, p, max_error=0.2, **o),
     "sharpness": cs.sharpness,
+    "skill_score": cs.skill_score,
     "spiegelhalter": cs.classical.spiegelhalter,
     "summarize": lambda y, p, **o: cs.summarize(y, {"a": p}, **FEW, **o),
     "summarize, mapping": lambda y, p, **o: cs.summarize(y, p, **FEW, **o),

@@ -63,10 +63,11 @@ CALLS: Mapping[str, tuple[str, ...]] = {  # by call, the names that mean it: of 
     'cs.estimate(y, p, measure="brier")': (
         *("Brier score loss", "MSE", "mean squared error", "quadratic score", "BS", "neg brier score"),
     ),
-    '1 - cs.estimate(y, p, measure="brier") / cs.estimate(y, 0 * p + y.mean(), measure="brier")': (
-        *("BSS", "Brier skill score", "Brier skill", "skill score", "skill", "scaled Brier", "IPA"),
+    "cs.skill_score(y, p)": (
+        *("BSS", "Brier skill score", "Brier skill", "skill", "scaled Brier", "IPA", "d2_brier_score"),
         *("index of prediction accuracy",),
     ),
+    'cs.skill_score(y, p, score="log_loss")': ("d2_log_loss_score", "log skill score", "McFadden"),
     "cs.calibration_test(y, p)": (
         *("test", "is calibrated", "calibrated", "check calibration", "test calibration", "calibration p value"),
         *("goodness of fit", "p value"),
@@ -164,6 +165,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {  # of the command line, and the call
     "summarize": ('cs.summarize(y, {"A": p, "B": q})',),
     "report": ("cs.report(y, p)", "cs.reliability(y, p)", "cs.plot(cs.reliability(y, p))"),
     "decompose": ("cs.decompose(y, p)",),
+    "skill": ("cs.skill_score(y, p)", 'cs.skill_score(y, p, score="log_loss")'),
     "sharpness": ("cs.sharpness(y, p)",),
     "validate": ("cs.validate(y, p)",),
     "net-benefit": ("cs.net_benefit(y, p)",),

@@ -227,7 +227,8 @@ class Ends(NamedTuple):
         ends = HonestEnds.of(posed, draws)
         ends = replace(ends, interval=ends.interval.proven) if method == "proven" else ends
         interval = ends.interval
-        need_events(interval, problem.view.rarest(unit), problem)
+        if not interval.is_bounded:
+            need_events(problem.view.rarest(unit), problem.title)
         low, high = ends.low(alpha), ends.high(alpha)
         shows = unit is None or ends.known == high or exceeds(posed.statistic(), high)
         said = {

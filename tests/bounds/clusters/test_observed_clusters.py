@@ -115,11 +115,11 @@ def test_a_ratio_is_the_mean_with_predictions_for_rows():
     random = np.random.default_rng(3)
     expected = random.uniform(2, 9, 40)
     events = random.poisson(1.3 * expected).astype(float)
-    found = ClusterMean.of_ratio("O/E", events, expected, np.full(40, 50.0), 40, 0.1)
+    found = ClusterMean.of_ratio("O/E", events, expected, np.full(40, 50.0), 40, (0.1, 0.9))
     assert found.estimate == pytest.approx(events.sum() / expected.sum())
     same = ClusterMean.of("", events, expected, 40, (0.0, 1e9))
     assert (found.low(0.025), found.high(0.025)) == pytest.approx((same.low(0.025), same.high(0.025)))
-    vague = ClusterMean.of_ratio("O/E", np.array([1.0, 0, 0]), np.array([5.0, 1e-9, 1e-9]), np.ones(3), 1, 0.3)
+    vague = ClusterMean.of_ratio("O/E", np.array([1.0, 0, 0]), np.array([5.0, 1e-9, 1e-9]), np.ones(3), 1, (0.3, 0.7))
     assert vague.high(0.025) == np.inf
 
 

@@ -140,6 +140,10 @@ SAID = {
         f"{len(asked('size', question='size', method='labels'))} settings",
         percent(asked("size", method="both")["rate"].max()),
     ],
+    "skill": lambda: [
+        *(percent(worst_side("rows", method, "skill")) for method in ("interval", "bootstrap")),
+        f"{skill_lengths('rare', 1000).iloc[0] / skill_lengths('rare', 1000).iloc[1]:.2f} times",
+    ],
     "size_in_few_rows": lambda: [percent(asked("size_in_few_rows", question="second line is wrong")["rate"].max())],
     "approximate_tests": lambda: [f"{percent(of_many_rows().min())} to {percent(of_many_rows().max())}"],
     "clusters": lambda: [
@@ -255,9 +259,14 @@ def of_blocks(days):
     return rows[rows["generator"].str.startswith("correlation")].set_index("correlation")["rate"]
 
 
-def worst_side(question, method, **cells):
-    """The largest share of misses on one side of intervals of clusters, of these rows of a table."""
-    rows = asked("dependent_rows", question=question, method=method, **cells)
+def skill_lengths(name, n):
+    """The length of the interval of the Brier skill over the base rate, and that of the bootstrap."""
+    return asked("skill", generator=name, n=n, measure="brier skill over base rate")["median_width"]
+
+
+def worst_side(question, method, study="dependent_rows", **cells):
+    """The largest share of misses on one side of intervals, of these rows of a table."""
+    rows = asked(study, question=question, method=method, **cells)
     return (rows[["missed_below", "missed_above"]].max(axis=1) / rows["replicates"]).max()
 
 

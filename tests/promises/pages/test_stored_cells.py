@@ -67,6 +67,7 @@ NOT_ASKED = {
     "power": LONG,
     "recalibration": AVERAGED,
     "size_in_few_rows": LONG,
+    "skill": LONG,
     "squares": LONG,
     "training": "each row is of a network that has to be trained",
     "truthfulness": "the cheapest cell that is known takes 18 seconds",

@@ -49,7 +49,7 @@ def disagreements(seed, gap=None):
         rate = events.sum() / rows.sum()
         pairs = (
             (ClusterMean.of("mean", events, rows, g, (0.0, 1.0)), rows, (0.0, 1.0)),
-            (ClusterMean.of_ratio("O/E", events, rows * value, rows, g, rate), rows * value, (0.0, 1e9)),
+            (ClusterMean.of_ratio("O/E", events, rows * value, rows, g, (rate, 1 - rate)), rows * value, (0.0, 1e9)),
         )
         for mean, size, far in pairs:
             low, high = mean.low(kept.TAIL), mean.high(kept.TAIL)

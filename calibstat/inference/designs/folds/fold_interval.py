@@ -178,7 +178,8 @@ def _ends_of_mean(folded: Sequence[FoldedProblem], alpha: float, draws: Draws) -
         if np.isinf(estimate := problem.in_order("confidence_interval").statistic()):
             return (np.inf,) * 3
         interval: Interval = each.posed().honest()
-        need_events(interval, problem.view.rarest(each.unit), problem)
+        if not interval.is_bounded:
+            need_events(problem.view.rarest(each.unit), problem.title)
         assert isinstance(interval, OfMean)
         variance = variance_within(problem.losses().loss, each.fold, each.unit) * interval.n
         interval = interval.with_moments(variance, interval.third)
