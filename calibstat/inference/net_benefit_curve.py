@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 THRESHOLDS = 99  # by default: .01 to .99
-MOST_LINES = 12  # of the table that is printed; of more thresholds it has the round ones
+MOST_THRESHOLDS = 12  # of the table that is printed; of more thresholds it has the round ones
 ROUND = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
@@ -73,7 +73,7 @@ class NetBenefitCurve(NotedResult):
 
     @property
     def answer(self) -> str:
-        """Where acting by the model is better than acting on all rows and on none."""
+        """Return where acting by the model is better than acting on all rows and on none."""
         better = self.model > np.maximum(self.everyone, 0)
         ends = self.threshold[better]
         other = "better than acting on all rows"
@@ -89,7 +89,7 @@ class NetBenefitCurve(NotedResult):
     @property
     def in_table(self) -> tuple[int, ...]:
         """The places of the thresholds of which a table is printed: all, or of many the round ones."""
-        few = self.threshold.size <= MOST_LINES
+        few = self.threshold.size <= MOST_THRESHOLDS
         return tuple(k for k, t in enumerate(self.threshold) if few or np.isclose(t, ROUND).any())
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WHOLE = 3.6  # inches of the shorter side of axes, below which letters get smaller
 LEAST = 0.68  # how much smaller at most
 READABLE = 6.0  # points
-LONG = 22  # letters in a line of a name beside small axes
+LETTERS_OF_A_NAME = 22  # letters in a line of a name beside small axes
 FEW_NUMBERS = 1.6  # inches of axes that have room for few numbers below them
 MOST_POINTS = 200_000  # of a line that is looked at for what a legend covers
 PAD = 0.04  # inches around everything
@@ -116,8 +116,8 @@ def _fold_names(ax: Axes) -> None:
     if not isinstance(ax.yaxis.get_major_locator(), FixedLocator):
         return
     names = [label.get_text() for label in ax.get_yticklabels()]
-    if any(len(name) > LONG for name in names):
-        folded = ["\n".join(textwrap.fill(line, LONG) for line in name.splitlines()) for name in names]
+    if any(len(name) > LETTERS_OF_A_NAME for name in names):
+        folded = ["\n".join(textwrap.fill(line, LETTERS_OF_A_NAME) for line in name.splitlines()) for name in names]
         ax.set_yticks(ax.get_yticks(), folded, parse_math=False)
 
 

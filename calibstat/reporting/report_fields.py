@@ -102,8 +102,8 @@ class ModelReport(Result):
     @property
     def next_step(self) -> str:
         """The advice that follows from the verdict, in one sentence."""
-        beyond = self.groups is not None and self.groups.beyond_found > 0
-        return say_next(self.test, self.ece, self.recalibrated, beyond)
+        deviate = self.groups is not None and self.groups.beyond_found > 0
+        return say_next(self.test, self.ece, self.recalibrated, groups=deviate)
 
     def __str__(self) -> str:
         sentences = ["\n".join(self.verdict)]

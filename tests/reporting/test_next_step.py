@@ -17,10 +17,11 @@ def recalibrated(least):
 
 
 @pytest.mark.parametrize(
-    ("pvalue", "high", "maps", "beyond", "begins"),
+    ("pvalue", "high", "maps", "groups", "begins"),
     [
         (0.3, 0.041, None, False, "If an error of 0.0410 would matter to you, collect more rows; else use"),
-        (0.3, np.inf, recalibrated(0.1), True, "If an error of any size would matter to you, collect more rows"),
+        (0.3, np.inf, recalibrated(0.1), False, "If an error of any size would matter to you, collect more rows"),
+        (0.3, 0.041, None, True, "Fit the model again with the features of the groups"),  # errors may cancel
         (0.01, 0.041, None, False, "Recalibrate the predictions on other rows, and check the result on new ones"),
         (0.01, 0.041, recalibrated(0.0123), False, "Recalibrate by PlattScaling(), which is shown to lower the Brier"),
         (
@@ -33,9 +34,9 @@ def recalibrated(least):
         (0.01, 0.041, recalibrated(0.0123), True, "Fit the model again with the features of the groups"),
     ],
 )
-def test_the_advice(pvalue, high, maps, beyond, begins):
+def test_the_advice(pvalue, high, maps, groups, begins):
     test = SimpleNamespace(pvalue=pvalue, size=None, side=None)
-    said = say_next(test, SimpleNamespace(high=high), maps, beyond)
+    said = say_next(test, SimpleNamespace(high=high), maps, groups)
     assert said.startswith(begins)
     assert said.endswith(".")
     assert said.count(". ") == 0  # one sentence

@@ -238,7 +238,8 @@ class Audit(Result):
             other = f"Predictions that are {TOO[OTHER[self.side]]} were not looked for"
             return f"{shown} ({self._rows_of(0)}). {other}. Closest: {nearest}."
         subject = "The group is not" if len(self.names) == 1 else f"None of {groups} is"
-        return f"{subject} shown to deviate from the predictions ({self._rows_of(0)}). Closest: {nearest}."
+        unable = "" if self.clusters is None else self.clusters.unable(self.level)
+        return f"{subject} shown to deviate from the predictions ({self._rows_of(0)}). Closest: {nearest}.{unable}"
 
     @property
     def significant(self) -> list[str]:

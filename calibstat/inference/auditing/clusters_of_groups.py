@@ -41,6 +41,14 @@ class ClustersOfGroups(Result):
             return ""
         return f"too few clusters to be significant ({self.number[g]})"
 
+    def unable(self, level: float) -> str:
+        """Say how many groups have too few clusters to be significant, and what to do; nothing if none has."""
+        few = sum(bool(self.too_few(g, level)) for g in range(self.apart.size))
+        if not few:
+            return ""
+        have = f"{few:,} of {self.apart.size:,} groups {'has' if few == 1 else 'have'} too few clusters"
+        return f" {have} to be significant. If groups are the clusters, such as hospitals, leave out cluster=."
+
     def how(self, of_one_side: bool, n_resamples: int) -> str:
         """Say which p-values and limits are exact, and how the others are made."""
         apart, groups = int(self.apart.sum()), self.apart.size

@@ -19,7 +19,7 @@ from calibstat.inference.unit_rows import Ends, ends_of_ratio
 from calibstat.inner_product import inner
 from calibstat.measures.bregman import Bregman
 
-OUTCOMES = np.array([0.0, 1.0])
+BOTH_OUTCOMES = np.array([0.0, 1.0])
 
 
 class Losses(NamedTuple):
@@ -71,7 +71,7 @@ class LossesBesideReference:
             value, count, positives = view.counted("a skill score").arrays
             number = np.concatenate([count - positives, positives])
             there = number > 0
-            y, p = np.repeat(OUTCOMES, value.size)[there], np.tile(score.moved(value, clip), 2)[there]
+            y, p = np.repeat(BOTH_OUTCOMES, value.size)[there], np.tile(score.moved(value, clip), 2)[there]
             return cls(score, limit, y, p, reference, number[there])
         kept = view.sample.weighted if view.rows is None else None
         y, p = view.float_rows() if kept is None else (kept.outcome, kept.prediction)
@@ -153,13 +153,13 @@ class LossesBesideReference:
             middle = self.base_rate
             rates = [low, (low + middle) / 2, middle, (middle + high) / 2, high]
         for rate in rates:
-            if_outcome = self.score.loss(OUTCOMES, np.full(2, rate))
+            if_outcome = self.score.loss(BOTH_OUTCOMES, np.full(2, rate))
             yield Losses(if_outcome[self.outcome.astype(np.int64)], float(if_outcome.min()), float(if_outcome.max()))
 
     def _of_forecasts(self, prediction: np.ndarray) -> Losses:
         """Return the losses of forecasts that vary: a loss without a bound is at most that of these for any outcome."""
         most = np.array([self.limit, 1 - self.limit]) if self.is_bounded else prediction
-        largest = max(float(self.score.loss(np.full(most.size, outcome), most).max()) for outcome in OUTCOMES)
+        largest = max(float(self.score.loss(np.full(most.size, outcome), most).max()) for outcome in BOTH_OUTCOMES)
         return Losses(self.score.loss(self.outcome, prediction), 0.0, largest)
 
     def _interval(self, title: str, loss: np.ndarray, ends: Ends) -> OfMean:

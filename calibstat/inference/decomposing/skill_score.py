@@ -27,7 +27,7 @@ from calibstat.measures.bregman import Bregman, find_score
 from calibstat.output.wording import level_text
 from calibstat.result import NotedResult
 
-IN_WORDS = {"brier": "Brier", "log_loss": "log loss"}
+SCORES_IN_WORDS = {"brier": "Brier", "log_loss": "log loss"}
 BASE_RATE, FORECAST = "the base rate", "the reference forecast"
 NOT_ABOVE_0 = "the mean loss of the reference is not shown to be above 0"
 
@@ -87,7 +87,7 @@ class SkillScore(NotedResult):
         shown = "better" if self.low > 0 else "worse" if self.high < 0 else ""
         verdict = f"The predictions are {shown} than {self.reference}." if shown else "Neither is shown to be better."
         return (
-            f"The {IN_WORDS.get(self.loss, self.loss)} skill over {self.reference} is {skill} "
+            f"The {SCORES_IN_WORDS.get(self.loss, self.loss)} skill over {self.reference} is {skill} "
             f"({level_text(self.confidence_level)} interval {low} to {high}).\n{verdict}"
         )
 

@@ -19,6 +19,16 @@ def test_a_group_of_few_clusters_says_that_it_cannot_be_significant():
     assert "(10 rows in 1 cluster)" in found.sentence(2)
 
 
+def test_groups_that_are_the_clusters_are_led_to_an_audit_without_clusters():
+    y, p = cs.generators.calibrated().sample(120, rng=1)
+    hospital = np.arange(120) % 6
+    answer = cs.audit(y, p, {f"h{k}": hospital == k for k in range(6)}, cluster=hospital, rng=1).answer
+    assert "6 of 7 groups have too few clusters to be significant." in answer
+    assert answer.endswith(" If groups are the clusters, such as hospitals, leave out cluster=.")
+    apart = cs.audit(y, p, {"even": hospital % 2 == 0}, cluster=np.arange(120) // 2, rng=1)
+    assert "too few" not in apart.answer
+
+
 def test_words_say_what_is_exact():
     groups = {f"class {k}": k == OF_CLASS for k in range(3)}
     found = cs.audit(Y, V, groups, cluster=STACKED, n_resamples=19, rng=1)
