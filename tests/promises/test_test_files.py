@@ -117,6 +117,7 @@ PAGES = {  # each is about a page, or pages of one kind
     "test_list_of_studies.py",
     "test_maps_outside_python_page.py",
     "test_other_tools_page.py",
+    "test_page_lists.py",
     "test_reference_pages.py",
     "test_repository.py",
     "test_stored_cells.py",
