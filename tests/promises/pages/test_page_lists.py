@@ -37,7 +37,7 @@ def test_a_pattern_names_all_pages_but_the_index(tmp_path):
 
 def test_a_page_that_begins_with_a_table_is_named(tmp_path):
     write(tmp_path, bare="# Bare\n\n| a | b |\n|---|---|\n")
-    with pytest.raises(ValueError, match="expected a sentence below the title of bare.md, found"):
+    with pytest.raises(ValueError, match=r"expected a sentence below the title of bare\.md, found"):
         lists.said(tmp_path / "bare.md")
 
 
