@@ -21,6 +21,14 @@ MOST_COLUMNS = 12  # of a table of numbers
 class Answers(Mapping[str, R]):
     """The answers of a function about several models: a read-only mapping from name to answer.
 
+        >>> import calibstat as cs
+        >>> result = cs.estimate([0, 1, 1], {"A": [0.2, 0.6, 0.9], "B": [0.4, 0.4, 0.4]})
+        >>> print(result)
+        A: 0.2333
+        B: 0.2667
+        >>> min(result, key=result.get)
+        'A'
+
     Functions of one model return it when they are given several, as a mapping or as a data frame with a column for
     each. The answers are results, numbers, or arrays with a number for each class.
 
@@ -28,16 +36,6 @@ class Answers(Mapping[str, R]):
     ----------
     names : tuple of str
         The names of the models, in the order in which they were given.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> result = cs.estimate([0, 1, 1], {"A": [0.2, 0.6, 0.9], "B": [0.4, 0.4, 0.4]})
-    >>> print(result)
-    A: 0.2333
-    B: 0.2667
-    >>> min(result, key=result.get)
-    'A'
     """
 
     def __init__(self, answers: Mapping[str, R]) -> None:

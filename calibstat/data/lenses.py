@@ -32,6 +32,16 @@ IN_EVERY_ROW = "in every row"
 class Lens:
     """A reduction of a K-class problem to a binary problem, or to a problem of other classes.
 
+        A user-defined lens, the odd classes against the even ones:
+
+        >>> import calibstat as cs
+        >>> odd = cs.Lens(
+        ...     "odd", lambda prob: prob[:, 1::2].sum(axis=1), lambda prob, label: label % 2,
+        ...     "given the probability that the class is odd, it is odd with that probability.",
+        ... )
+        >>> round(cs.estimate([0, 1, 2], [[0.5, 0.3, 0.2], [0.1, 0.7, 0.2], [0, 0.2, 0.8]], lens=odd, n_bins=1), 3)
+        0.067
+
     Attributes
     ----------
     name : str
@@ -52,18 +62,6 @@ class Lens:
         `top_label`, (0,) of `top_k`. Of these alone predictions are called over- or under-confident.
     subject : str
         The outcome in words, such as "the most likely class"; if empty, "the outcome of lens" and the name.
-
-    Examples
-    --------
-    A user-defined lens, the odd classes against the even ones:
-
-    >>> import calibstat as cs
-    >>> odd = cs.Lens(
-    ...     "odd", lambda prob: prob[:, 1::2].sum(axis=1), lambda prob, label: label % 2,
-    ...     "given the probability that the class is odd, it is odd with that probability.",
-    ... )
-    >>> round(cs.estimate([0, 1, 2], [[0.5, 0.3, 0.2], [0.1, 0.7, 0.2], [0, 0.2, 0.8]], lens=odd, n_bins=1), 3)
-    0.067
     """
 
     name: str

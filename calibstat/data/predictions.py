@@ -42,6 +42,10 @@ def advice_of_turned(prob: np.ndarray, outcomes: int) -> str:
 class Predictions:
     """Predicted probabilities of K classes and the observed class, row by row.
 
+        >>> import calibstat as cs
+        >>> cs.Predictions.from_rows(["cat", "dog"], [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]], labels=["cat", "dog", "hen"])
+        Predictions(2 rows, 3 classes, 1 of them never observed)
+
     Make one with `Predictions.from_rows` or `Predictions.from_estimator`; do not write to its arrays. Functions of one
     model take it in place of ``(y_true, y_prob)``.
 
@@ -57,12 +61,6 @@ class Predictions:
         The most likely class of each row; of equally likely ones the first.
     largest : ndarray of float64, shape (n,)
         Its probability.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.Predictions.from_rows(["cat", "dog"], [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]], labels=["cat", "dog", "hen"])
-    Predictions(2 rows, 3 classes, 1 of them never observed)
     """
 
     prob: np.ndarray

@@ -51,6 +51,13 @@ class WeightedRows(Protocol):
 class Sample:
     """Binary outcomes and predictions, summarised: the distinct predictions with their numbers of rows and positives.
 
+        >>> import calibstat as cs
+        >>> cs.Sample.from_rows([1, 0, 1, 1], [0.8, 0.3, 0.8, 0.3])
+        Sample(4 rows, 3 positive, 2 distinct predictions from 0.3 to 0.8)
+        >>> a = cs.Sample.from_counts([0.3, 0.8], [2, 2], [1, 2])
+        >>> (a + a).count
+        array([4., 4.])
+
     The summary holds all that binary calibration of one model needs, except clusters. Ties are exact, whole-number
     weights cost nothing, two samples merge with ``+``, and the result of a ``GROUP BY`` in a database is valid input.
     Make one with `Sample.from_rows` or `Sample.from_counts`; do not write to its arrays.
@@ -76,15 +83,6 @@ class Sample:
     moved : float
         The largest distance between a prediction and the one in `value` that stands for it: 0, or of a sample of
         `from_frame` or `from_cells` at most 1/153,600.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.Sample.from_rows([1, 0, 1, 1], [0.8, 0.3, 0.8, 0.3])
-    Sample(4 rows, 3 positive, 2 distinct predictions from 0.3 to 0.8)
-    >>> a = cs.Sample.from_counts([0.3, 0.8], [2, 2], [1, 2])
-    >>> (a + a).count
-    array([4., 4.])
     """
 
     value: np.ndarray

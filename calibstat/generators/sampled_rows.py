@@ -11,6 +11,11 @@ import numpy as np
 class SampledRows(tuple[Any, ...]):
     """Rows as `sample` draws them: the tuple (y, p), or (y, p, cluster, weight) of rows with clusters or weights.
 
+        >>> import calibstat as cs
+        >>> rows = cs.generators.calibrated().sample(500, rng=1, clusters=100, weights="independent")
+        >>> cs.calibration_test(rows.y, rows.p, **rows.arguments, rng=1).pvalue > 0.05
+        True
+
     Attributes
     ----------
     y : ndarray of int64, shape (n,)
@@ -21,13 +26,6 @@ class SampledRows(tuple[Any, ...]):
         The number of the cluster of each row, from 0; rows of a cluster follow each other.
     weight : ndarray of float64, shape (n,), or None
         The weight of each row, positive.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> rows = cs.generators.calibrated().sample(500, rng=1, clusters=100, weights="independent")
-    >>> cs.calibration_test(rows.y, rows.p, **rows.arguments, rng=1).pvalue > 0.05
-    True
     """
 
     y: np.ndarray

@@ -24,6 +24,14 @@ HALVINGS = 60  # of [0, 1], until a prediction is known to the last digits
 class Bregman:
     """A binary proper score, given by a convex function.
 
+        A score with large losses for missed rare outcomes (the divergence of Itakura and Saito, shifted to be finite):
+
+        >>> import numpy as np
+        >>> import calibstat as cs
+        >>> rare = cs.Bregman("rare", lambda x: -np.log(x + 0.01), lambda x: -1 / (x + 0.01))
+        >>> rare.loss(np.array([0.0, 1.0]), np.array([0.1, 0.1])).round(2)
+        array([1.49, 5.96])
+
     Attributes
     ----------
     name : str
@@ -36,16 +44,6 @@ class Bregman:
         ``exact(x, v)``, the divergence in a form without cancellation, or None if there is none.
     inverse : callable or None
         ``inverse(u)``, the prediction at which `gradient` is u, or None to search for it.
-
-    Examples
-    --------
-    A score with large losses for missed rare outcomes (the divergence of Itakura and Saito, shifted to be finite):
-
-    >>> import numpy as np
-    >>> import calibstat as cs
-    >>> rare = cs.Bregman("rare", lambda x: -np.log(x + 0.01), lambda x: -1 / (x + 0.01))
-    >>> rare.loss(np.array([0.0, 1.0]), np.array([0.1, 0.1])).round(2)
-    array([1.49, 5.96])
     """
 
     name: str

@@ -163,6 +163,11 @@ def _side_of(entry: object) -> tuple[Side | None, object]:
 class PeriodSummary(BySegment[SegmentSums]):
     """The rows of a period, or of a part of them, summed up for a `Monitor`.
 
+        >>> import calibstat as cs
+        >>> monitor = cs.Monitor()
+        >>> monitor.summarize([1, 0], [0.8, 0.3]) + monitor.summarize([1], [0.6])
+        PeriodSummary(3 rows, 2 positive)
+
     Make one with `Monitor.summarize`. Summaries of parts (shards) of a period add up with ``+``, in any order, and go
     to JSON and back with `to_dict` and `from_dict`.
 
@@ -170,13 +175,6 @@ class PeriodSummary(BySegment[SegmentSums]):
     ----------
     segments : mapping from str to SegmentSums
         The sums of each segment; of rows without segments under the name "".
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> monitor = cs.Monitor()
-    >>> monitor.summarize([1, 0], [0.8, 0.3]) + monitor.summarize([1], [0.6])
-    PeriodSummary(3 rows, 2 positive)
     """
 
     def __post_init__(self) -> None:

@@ -15,6 +15,11 @@ from calibstat.recalibration.recalibrator import Recalibrator, counted
 class CentredIsotonic(Recalibrator):
     """Map predictions by isotonic regression without its steps: lines between the centres of its constant pieces.
 
+        >>> from calibstat.recalibration import CentredIsotonic
+        >>> fitted = CentredIsotonic().fit([0.1, 0.2, 0.4, 0.6, 0.9], [0, 1, 0, 0, 1])  # .2, .4 and .6 become 1/3 at .4
+        >>> fitted.predict_proba([0.1, 0.25, 0.4, 0.9]).round(3)
+        array([0.   , 0.167, 0.333, 1.   ])
+
     With more than two classes one function for each class against the rest; rows are then divided by their
     sums.
 
@@ -36,13 +41,6 @@ class CentredIsotonic(Recalibrator):
     ----------
     Oron, Flournoy 2017, Centered isotonic regression: point and interval estimation for dose-response studies,
     doi:10.1080/19466315.2017.1286256, arXiv:1701.05964.
-
-    Examples
-    --------
-    >>> from calibstat.recalibration import CentredIsotonic
-    >>> fitted = CentredIsotonic().fit([0.1, 0.2, 0.4, 0.6, 0.9], [0, 1, 0, 0, 1])  # .2, .4 and .6 become 1/3 at .4
-    >>> fitted.predict_proba([0.1, 0.25, 0.4, 0.9]).round(3)
-    array([0.   , 0.167, 0.333, 1.   ])
     """
 
     knots_: list[tuple[np.ndarray, np.ndarray]]

@@ -15,6 +15,11 @@ from calibstat.recalibration.recalibrator import Recalibrator, counted
 class IsotonicRegression(Recalibrator):
     """Map predictions by the non-decreasing function that is nearest to the outcomes in mean square.
 
+        >>> from calibstat.recalibration import IsotonicRegression
+        >>> fitted = IsotonicRegression().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
+        >>> fitted.predict_proba([0.0, 0.25, 0.5, 0.9])
+        array([0.  , 0.25, 0.5 , 1.  ])
+
     With more than two classes one function for each class against the rest; rows are then divided by their
     sums.
 
@@ -35,13 +40,6 @@ class IsotonicRegression(Recalibrator):
     ----------
     Zadrozny, Elkan 2002, Transforming classifier scores into accurate multiclass probability estimates,
     doi:10.1145/775047.775151.
-
-    Examples
-    --------
-    >>> from calibstat.recalibration import IsotonicRegression
-    >>> fitted = IsotonicRegression().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
-    >>> fitted.predict_proba([0.0, 0.25, 0.5, 0.9])
-    array([0.  , 0.25, 0.5 , 1.  ])
     """
 
     interval_method = "mirror"

@@ -12,6 +12,12 @@ from calibstat.recalibration.recalibrator import Recalibrator
 class MeanReplacement(Recalibrator):
     """Give the most likely class of every row the same probability, the accuracy on the calibration rows.
 
+        >>> from calibstat.recalibration import MeanReplacement
+        >>> p = [[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.1, 0.1, 0.8], [0.4, 0.5, 0.1]]
+        >>> MeanReplacement().fit(p, [0, 1, 2, 0]).predict_proba(p[:2])
+        array([[0.75 , 0.125, 0.125],
+               [0.125, 0.75 , 0.125]])
+
     The other classes share the rest equally. A cautionary example: it has next to no top-label calibration error and
     keeps the accuracy, but loses all other information; proper scores such as `log_loss` show that.
 
@@ -31,14 +37,6 @@ class MeanReplacement(Recalibrator):
     ----------
     Chidambaram, Ge 2024, Reassessing How to Compare and Improve the Calibration of Machine Learning Models,
     arXiv:2406.04068.
-
-    Examples
-    --------
-    >>> from calibstat.recalibration import MeanReplacement
-    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.1, 0.1, 0.8], [0.4, 0.5, 0.1]]
-    >>> MeanReplacement().fit(p, [0, 1, 2, 0]).predict_proba(p[:2])
-    array([[0.75 , 0.125, 0.125],
-           [0.125, 0.75 , 0.125]])
     """
 
     tried_from = None  # a cautionary example

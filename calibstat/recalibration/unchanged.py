@@ -11,6 +11,10 @@ from calibstat.recalibration.recalibrator import Recalibrator, normalised
 class Unchanged(Recalibrator):
     """Leave predictions as they are, which is best if they are calibrated, or if there are few rows.
 
+        >>> from calibstat.recalibration import Unchanged
+        >>> Unchanged().fit([0.2, 0.7], [0, 1]).predict_proba([0.5])
+        array([0.5])
+
     Attributes
     ----------
     classes_ : ndarray, shape (K,)
@@ -24,12 +28,6 @@ class Unchanged(Recalibrator):
     References
     ----------
     None: it is the map that changes nothing.
-
-    Examples
-    --------
-    >>> from calibstat.recalibration import Unchanged
-    >>> Unchanged().fit([0.2, 0.7], [0, 1]).predict_proba([0.5])
-    array([0.5])
     """
 
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:

@@ -21,6 +21,14 @@ NO_CHANGE = 2.0**-40  # weight of a new row, as a share of the lightest predicti
 class VennAbers(Recalibrator):
     """Map a prediction to what isotonic regression makes of it as a further row: p0 if its outcome is 0, p1 if it is 1.
 
+        >>> from calibstat.recalibration import VennAbers
+        >>> fitted = VennAbers().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
+        >>> if_not, if_so = fitted.predict_pair([0.5])  # rows 0, 1, 0, 0, 1: 1/3; and 0, 1, 1, 0, 1: 2/3
+        >>> if_not.round(3), if_so.round(3)
+        (array([0.333]), array([0.667]))
+        >>> fitted.predict_proba([0.5])
+        array([0.5])
+
     `predict_proba` merges them to p1 / (1 - p0 + p1), `predict_pair` returns both. With more than two classes one map
     for each class against the rest; rows of merged probabilities are then divided by their sums.
 
@@ -44,16 +52,6 @@ class VennAbers(Recalibrator):
     ----------
     Vovk, Petej, Fedorova 2015, Large-scale probabilistic predictors with and without guarantees of validity,
     arXiv:1511.00213.
-
-    Examples
-    --------
-    >>> from calibstat.recalibration import VennAbers
-    >>> fitted = VennAbers().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
-    >>> if_not, if_so = fitted.predict_pair([0.5])  # rows 0, 1, 0, 0, 1: 1/3; and 0, 1, 1, 0, 1: 2/3
-    >>> if_not.round(3), if_so.round(3)
-    (array([0.333]), array([0.667]))
-    >>> fitted.predict_proba([0.5])
-    array([0.5])
     """
 
     values_: list[np.ndarray]

@@ -264,4 +264,4 @@ def _percents(skill: float, low: float, high: float) -> list[str]:
     length = 100 * (high - low) / 5
     decimals = max(0, -math.floor(math.log10(length))) if 0 < length < math.inf else 0
     shares = [round(settled(100 * each), decimals) + 0.0 for each in (skill, low, high)]  # 0.0 for -0.0
-    return [f"{each:.{decimals}f} %" if math.isfinite(each) else "-∞" for each in shares]
+    return [f"{settled(each):.{decimals}f} %" if math.isfinite(each) else "-∞" for each in shares]
