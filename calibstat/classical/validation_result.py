@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.classical.by_cluster_result import ByCluster
 from calibstat.classical.flexible_curve import FlexibleCurve
+from calibstat.classical.validation_for_papers import CHECKLIST, answers_to_checklist, paragraph
 from calibstat.data.named_lens import NamedLens
 from calibstat.digits import settled, writer
 from calibstat.result import NotedResult
@@ -177,6 +178,31 @@ class Validation(NotedResult):
         ]
         columns = ["number", "estimate", "low", "high", "calibrated", "pvalue"]
         return pd.DataFrame(rows, columns=columns, index=list(TITLES))
+
+    @property
+    def methods(self) -> str:
+        """A paragraph for a paper: what was computed how, with which version, on which rows, and the main numbers.
+
+        The version is the one that is installed. The result does not know whether `clip` was given: name it if so.
+        """
+        return paragraph(self)
+
+    def tripod(self) -> pd.DataFrame:
+        """Return what the checklist TRIPOD+AI asks of the evaluation of a model, beside what this result says.
+
+        A row for each item or range of items, with columns "item", "asks", in our words, and "says". Items on the
+        development of models alone are left out. Answers are a draft, and do not show that a paper reports enough.
+
+        References
+        ----------
+        Collins et al. 2024, doi:10.1136/bmj-2023-078378. Its items were read in a copy of the checklist: the file
+        skills/check-reporting/references/checklists/TRIPOD_AI.md of github.com/Aperivue/medsci-skills.
+        """
+        import pandas as pd
+
+        says = answers_to_checklist(self)
+        rows = [(item, asks, says[item]) for item, asks in CHECKLIST.items()]
+        return pd.DataFrame(rows, columns=["item", "asks", "says"])
 
     def __str__(self) -> str:
         of = "" if self.drawn == "rows" else f" in {self.drawn}"
