@@ -67,7 +67,7 @@ MEASURES = {  # as `measure=`, and as an option of a measure beside it
     "smece": 'cs.estimate(y, p, measure="smooth_ece")',
     "tace": 'cs.estimate(label, prob, measure="gce", binning="adaptive", threshold=0.01)',
     "nll": 'cs.estimate(y, p, measure="log_loss")',
-    "bss": '1 - cs.estimate(y, p, measure="brier") / cs.estimate(y, 0 * p + y.mean(), measure="brier")',
+    "bss": "cs.skill_score(y, p)",
     "auc": "cs.validate(y, p).auc",
     "hosmer_lemeshow": "cs.classical.hosmer_lemeshow(y, p, held_out=True)",
     "decision_curve": "cs.net_benefit(y, p)",
