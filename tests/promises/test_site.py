@@ -65,9 +65,9 @@ def search():
 
 
 def test_words_whose_page_is_not_first_are_found(search):
-    assert search.misses({"install": ["installing", "index"], "cite": ["index"]}) == []
-    (fault,) = search.misses({"install": ["index", "installing"], "cite": ["index"]})
-    assert fault == "install: expected installing first, found index, installing"
+    assert search.misses({"install": ["start/installing", "index"], "cite": ["index"]}) == []
+    (fault,) = search.misses({"install": ["index", "start/installing"], "cite": ["index"]})
+    assert fault == "install: expected start/installing first, found index, start/installing"
     (fault,) = search.misses({"install": []})
     assert fault.endswith("found nothing")
 
@@ -89,13 +89,14 @@ def test_a_page_that_is_far_from_the_landing_page_is_found(search, tmp_path):
 
 
 def test_a_row_of_questions_without_a_link_is_found(search, tmp_path, monkeypatch):
+    (tmp_path / "start").mkdir()
     monkeypatch.setattr(search, "FIRST", {})
     row = "<tr><td>{}</td><td><code>call()</code>{}</td></tr>"
     rows = row.format("linked?", '<a href="c.html">c</a>') + row.format("alone?", "")
-    write(tmp_path, f"<table><thead><tr><th>question</th></tr></thead>{rows}</table>", "questions.html")
-    write(tmp_path, "", "c.html")
-    assert search.wanted(tmp_path) == {"linked?": ["c"], "alone?": []}
-    (fault,) = search.far({"index": 0, "c": 2}, search.wanted(tmp_path))
+    write(tmp_path, f"<table><thead><tr><th>question</th></tr></thead>{rows}</table>", "start/questions.html")
+    write(tmp_path, "", "start/c.html")
+    assert search.wanted(tmp_path) == {"linked?": ["start/c"], "alone?": []}
+    (fault,) = search.far({"index": 0, "start/c": 2}, search.wanted(tmp_path))
     assert fault.startswith("alone?: expected one of no links")
 
 
