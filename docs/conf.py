@@ -10,7 +10,7 @@ import calibstat
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "tools"), str(HERE / "extensions")]
 
-from result_pages import result_sections  # noqa: E402  (in the folder of tools)
+from result_sections import result_sections  # noqa: E402  (in the folder of tools)
 
 project = "calibstat"
 author = "The calibstat developers"

@@ -214,7 +214,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 study = Study(
     question="How often do intervals of skill scores miss, and how long are they beside a bootstrap?",
     seed=SEED,
-    runtime_hours=0.2,
+    runtime_hours=0.1,
     table=table,
     takes_store=True,
     figures=figures,

@@ -9,7 +9,7 @@ from calibstat.output.wording import level_text, number_of
 from calibstat.result import NotedResult
 
 AUTHORS = "to be written by the authors"
-CHECKLIST = {  # in few words; the numbers of items are those of TRIPOD+AI
+CHECKLIST = {  # what each item of TRIPOD+AI asks, in a few words
     "1 to 9": "title, abstract, aims, data, participants, outcome, predictors",
     "10": "how the study size was arrived at, and whether it suffices",
     "11": "how missing data were handled, and why data were omitted",

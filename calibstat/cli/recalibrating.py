@@ -140,7 +140,7 @@ def _map_as_text(save: Path, fitted: Recalibrator, columns: Sequence[str]) -> st
 
 
 def _check_saved(save: Path | None, out: Path, reading: Reading) -> None:
-    """Raise unless the file of the map is of a known kind and not that of `out`, and SQL reads the columns as here."""
+    """Raise if --save names an unknown kind of file or the file of --out, or if SQL cannot read the columns so."""
     if save is None:
         return
     if save.suffix not in (JSON, SQL):
@@ -155,7 +155,7 @@ def _check_saved(save: Path | None, out: Path, reading: Reading) -> None:
 
 
 def _check_places(file: Path, to: Path | None, out: Path, save: Path | None, reading: Reading) -> None:
-    """Raise if `out` or `save` is read or wrong, or if it is not clear which of several files are those of --to."""
+    """Raise if a file would be both read and written, or if files of FILE and of --to cannot be told apart."""
     _check_saved(save, out, reading)
     if to is not None and isinstance(file, SeveralFiles):  # some may be the rest of a pattern behind --to
         raise ValueError(

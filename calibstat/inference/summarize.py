@@ -328,7 +328,7 @@ def left_out_in_words(left_out: Mapping[str, float], option: str) -> str:
 
 
 def _chosen(measures: str | Measure | Sequence[str | Measure], there: Sequence[str]) -> dict[str, str | Measure]:
-    """Return the measures that are asked for by name, those of the table first; raise for one that is not there."""
+    """Return the requested measures by name, with the default ones first; raise if one is unknown or given twice."""
     if isinstance(measures, str | Measure) or inspect.isclass(measures):
         measures = [measures]
     if not isinstance(measures, Sequence):

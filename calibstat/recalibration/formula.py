@@ -13,7 +13,7 @@ from calibstat.data.clipping import check_clip
 SUM, PRODUCT, ATOM = range(3)  # how tightly the last operator of an expression binds
 SURE_DIGITS = 15  # up to which every parser of decimals finds the nearest double; more are written as 17
 LONG_CASE = 2  # conditions up to which a CASE stands on one line
-LARGEST_SLACK = 1e-5  # how far the sum of a row may be off 1: that of single precision, which is the most of SQL
+LARGEST_SLACK = 1e-5  # largest distance of the sum of a row from 1: columns of SQL may have single precision
 
 
 @dataclass(frozen=True)

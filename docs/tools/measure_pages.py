@@ -14,7 +14,7 @@ from typing import Any
 
 from markdown_parts import linked, rows_of
 from measure_advice import ADVICE
-from result_pages import results_table
+from result_sections import results_table
 from study_pages import studies_table, studies_toctree
 
 import calibstat as cs

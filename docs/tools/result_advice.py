@@ -1,4 +1,4 @@
-"""What returns each result, and how to read it: for the pages of `result_pages`, and nowhere else."""
+"""What returns each result, and how to read it: for `result_sections`, and nowhere else."""
 
 from __future__ import annotations
 

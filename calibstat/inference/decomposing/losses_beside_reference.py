@@ -1,4 +1,4 @@
-"""The losses of predictions beside those of a reference, and the interval of the ratio of their means."""
+"""Losses of predictions and of a reference forecast, and a confidence interval for the ratio of their means."""
 
 from __future__ import annotations
 
@@ -157,7 +157,10 @@ class LossesBesideReference:
             yield Losses(if_outcome[self.outcome.astype(np.int64)], float(if_outcome.min()), float(if_outcome.max()))
 
     def _of_forecasts(self, prediction: np.ndarray) -> Losses:
-        """Return the losses of forecasts that vary: a loss without a bound is at most that of these for any outcome."""
+        """Return the losses of a forecast for each row.
+
+        If the score has no bound, the largest loss that any of these forecasts could have stands in its place.
+        """
         most = np.array([self.limit, 1 - self.limit]) if self.is_bounded else prediction
         largest = max(float(self.score.loss(np.full(most.size, outcome), most).max()) for outcome in BOTH_OUTCOMES)
         return Losses(self.score.loss(self.outcome, prediction), 0.0, largest)

@@ -158,10 +158,10 @@ def skill_score(
     -----
     The skill is 1 - S / S_ref, S and S_ref mean losses. No null hypothesis is tested; the interval holds all skills s
     for which 0 is in the honest interval of the mean of loss - (1 - s) * loss of the reference, see
-    `confidence_interval`. It allows for the base rate of the population being another one than that of these rows. With
-    weights rows count by them; with clusters the interval takes clusters as independent. Each model stands alone: to
-    compare two, ask `compare` with the score as its measure. Cost: one sort, and some 500 passes over the distinct
-    predictions, or with a reference forecast 100 over the rows.
+    `confidence_interval`. The base rate of the population may differ from the base rate of these rows; the interval
+    allows for that. With weights rows count by them; with clusters the interval takes clusters as independent. Each
+    model stands alone: to compare two, ask `compare` with the score as its measure. Cost: one sort, and some 500 passes
+    over the distinct predictions, or with a reference forecast 100 over the rows.
 
     References
     ----------
@@ -178,12 +178,13 @@ def skill_score(
     _need_loss(losses)
     low, high, why = _ends(losses, view, design, (1 - confidence_level) / 2)
     units = UnitRows.of(view, design.unit, design.unseen)
+    mean_loss, mean_of_reference = losses.score_of_predictions, losses.score_of_reference
     return SkillScore(
-        skill=1 - losses.score_of_predictions / losses.score_of_reference,
+        skill=1 - mean_loss / mean_of_reference,
         low=low,
         high=high,
-        score=losses.score_of_predictions,
-        reference_score=losses.score_of_reference,
+        score=mean_loss,
+        reference_score=mean_of_reference,
         loss=phi.name,
         reference=_in_words(forecast),
         base_rate=losses.base_rate,

@@ -27,7 +27,7 @@ PUBLIC = {
     if inspect.isfunction(getattr(module, name)) or inspect.isclass(getattr(module, name))
     if not name.startswith("_") and "Parameters\n---" in (inspect.getdoc(getattr(module, name)) or "")
 }
-made = load(TOOLS / "result_pages.py")
+made = load(TOOLS / "result_sections.py")
 pages = load(DOCS / "extensions" / "reference_pages.py")
 
 

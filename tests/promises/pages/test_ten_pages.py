@@ -6,18 +6,11 @@ import re
 import pytest
 from documentation import DOCS
 
-TEN = {
-    "tests": "is it calibrated?",
-    "intervals": "how large is the error?",
-    "reliability": "where is it wrong?",
-    "groups": "for whom is it wrong?",
-    "monitoring": "since when is it wrong?",
-    "recalibration": "how is it corrected?",
-    "comparing": "which model is better?",
-    "cross-validation": "what if there is one data set?",
-    "which-measure": "which measure?",
-    "studies": "how good is a measure?",
-}
+TEN = [
+    *("tests", "intervals", "reliability", "groups", "monitoring"),
+    *("recalibration", "comparing", "cross-validation"),
+    *("which-measure", "studies"),
+]
 SHAPE = ["Five lines", "The picture", "How to read it", "When not", "Next"]
 MAY_BE = "Variants"  # between how to read it and when not
 MOST_WORDS = 900  # with code and tables
@@ -56,5 +49,4 @@ def test_what_is_out_of_shape_is_found():
     assert objections(page.replace("![", "[")) == ["no picture"]
     assert objections(page + " word" * MOST_WORDS)[-1].endswith("words")
     assert objections(page.replace("y, p = ", "a, b = ", 1)) == ["does not begin with y, p"]
-    (fault,) = objections(page.replace("## Next", "## Next\n\n### More\n", 1)) or ["none"]
-    assert fault == "none"
+    assert objections(page.replace("## Next\n", "## Next\n\n### More\n", 1)) == []  # smaller headings are free
