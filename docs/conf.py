@@ -93,6 +93,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "calibstat"
 html_static_path = ["images", "theme"]
 html_css_files = ["site.css"]
+html_js_files = ["narrow_tables.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

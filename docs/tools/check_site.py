@@ -1,8 +1,9 @@
 """Open every page of the built site in Chromium, on a screen and on a phone: ``python docs/tools/check_site.py site``.
 
 A page fails if it asks another host for anything or asks for a file that is not there, if it is wider than the
-window, if something on it is cut off (what scrolls in its own box is not), or if a formula is not drawn. Chromium has
-to be installed (on Debian: ``apt-get install chromium``); without it nothing is checked, so this fails too.
+window, if something on it is cut off (what scrolls in its own box is not), if a table of the site scrolls on a phone,
+or if a formula is not drawn. Chromium has to be installed (on Debian: ``apt-get install chromium``); without it nothing
+is checked, so this fails too.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ FOUND = """async () => {
     return [null, 'visible'];
   };
   const article = document.querySelector('article') || document.body;
+  for (const e of document.querySelectorAll('.bd-article table')) {
+    if (edge < 602 && e.scrollWidth > e.parentElement.clientWidth) found.push(`scrolls: ${name(e)}`);
+  }
   for (const e of article.querySelectorAll('*')) {
     if (e.closest('mjx-container') && e.tagName !== 'MJX-CONTAINER') continue;
     if (e.ownerSVGElement) continue; // what is in a drawing grows and shrinks with it

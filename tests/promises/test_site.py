@@ -21,6 +21,7 @@ PLANTED = {
     "asks for a file that is not there": '<img src="gone.png">',
     "400 px: the page is 900 px wide": '<div style="width: 900px">wide</div>',
     "400 px: cut off": '<div style="overflow: hidden"><table style="width: 900px"><tr><td>cut</td></tr></table></div>',
+    "400 px: scrolls": '<div class="bd-article" style="overflow: auto"><table style="width: 900px"></table></div>',
     "1280 px: cut off": '<div style="overflow: hidden"><p style="width: 1500px">text that is cut</p></div>',
     "formula of width 0": '<p><math style="display: block; width: 0"><mi>x</mi></math></p>',
     "formula that is not drawn": '<p><span class="math">\\(x\\)</span></p>',
