@@ -253,7 +253,7 @@ ANSWERS = (
     ),
     Answer(
         "calibstat",
-        "compare_samples, ece, of a group of a tenth",
+        "compare, ece, of a group of a tenth",
         "approximate: a score bound of the difference",
         _calibstat_difference,
         "",

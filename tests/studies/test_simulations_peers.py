@@ -60,7 +60,7 @@ def test_what_calibstat_says_is_asked_by_its_public_functions():
     expected = cs.confidence_interval(y, p, measure="ece", rng=7)
     assert found == (expected.estimate, expected.low, expected.high)
     assert answers.answer(asked("calibstat", "calibration_test"), y, p, 7) == (cs.calibration_test(y, p, rng=7).pvalue,)
-    difference = asked("calibstat", "compare_samples, ece, of a group of a tenth")
+    difference = asked("calibstat", "compare, ece, of a group of a tenth")
     samples = {"A": (y[:30], p[:30]), "B": (y[30:], p[30:])}
     expected = cs.compare(samples, measure="ece", rng=7).pvalue.item()
     assert answers.answer(difference, y, p, 7) == (expected,)
