@@ -1,6 +1,7 @@
-"""One cell of a stored table, made again by the code of today: of a grid, a task for joblib, or a call of `compute`."""
+"""One cell of a stored table, made again by the code of today: of a grid, of tasks, or of a call of a function."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,33 +32,43 @@ class OfGrid:
         grid["n"] = grid["n"] if self.n is None else [self.n]
         measures = [self.measure] if isinstance(self.measure, str) else self.measure
         grid["measures"] = {each: grid["measures"][each] for each in measures}
-        return cs.study.run(**grid, seed=study.seed)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "the true value of .* is not known")
+            return cs.study.run(**grid, seed=study.seed)
 
 
-class FoundError(Exception):
-    """Carries a task out of a study, which then makes none."""
+class OfTasks:
+    """The rows of a table of which these tasks are all, by their numbers among those that a study hands to joblib."""
+
+    def __init__(self, *numbers):
+        self.numbers = numbers
+
+    def rows(self, study):
+        """The rows that the study makes of what the tasks return."""
+
+        first = [True]
+
+        class SomeTasks(joblib.Parallel):
+            def __call__(_, tasks):  # `self` is the cell
+                if not first:  # what a task hands to joblib
+                    return super().__call__(tasks)
+                first.clear()
+                some = list(tasks)
+                return [function(*given, **named) for function, given, named in (some[k] for k in self.numbers)]
+
+        with Swapped(joblib, "Parallel", SomeTasks):
+            return study.table(quick=False, n_jobs=1)
 
 
 @dataclass(frozen=True)
-class OfTask:
-    """The task of this number among those that a study hands to joblib, which returns rows of its table."""
+class OfFunction:
+    """The rows that a call of a function of the study's file returns."""
 
-    number: int
+    call: Callable
 
     def rows(self, study):
-        """The rows that the task returns."""
-
-        class OneTask(joblib.Parallel):
-            def __call__(_, tasks):  # `self` is the task
-                raise FoundError(list(tasks)[self.number])
-
-        with Swapped(joblib, "Parallel", OneTask):
-            try:
-                study.table(quick=False, n_jobs=1)
-            except FoundError as found:
-                ((function, given, named),) = found.args
-        returned = function(*given, **named)
-        return pd.DataFrame(returned if isinstance(returned, list) else [returned])
+        """Its rows."""
+        return pd.DataFrame(self.call(study_file(study.name)))
 
 
 @dataclass(frozen=True)
@@ -71,15 +82,15 @@ class OfCompute:
     def rows(self, study):
         """The rows that stay the same whatever the answers of all other data sets are."""
         kept = {}
-        first, second = (self.table(study, filled, kept) for filled in (0.0, 1.0))
-        return first[[one == other for one, other in zip(texts(first), texts(second), strict=True)]]
+        every = [self.table(study, ends, kept) for ends in ((0.0, 0.0), (1.0, 1.0), (0.5, 1.0))]
+        return every[0][[len(set(same)) == 1 for same in zip(*map(texts, every), strict=True)]]
 
-    def table(self, study, filled, kept):
-        """The table with one number as the answer of all data sets but those of the group."""
+    def table(self, study, ends, kept):
+        """The table with numbers between two ends as the answers of all data sets but those of the group."""
         calls = iter(range(10**6))
 
         def run(cells, missing, n_jobs):
-            answers = np.full((len(cells), len(cells.columns)), filled)
+            answers = np.linspace(*ends, len(cells) * len(cells.columns)).reshape(len(cells), -1)
             if next(calls) == self.call:
                 own = range(self.group, len(cells), len(cells.groups))
                 if not kept:
@@ -122,7 +133,7 @@ def missing(rows, table):
 
     Columns are compared that both have: a study may add some to what a cell returns, or write more today.
     """
-    rows = rows.reset_index(drop=True)
+    rows = rows.reset_index(drop=True).replace("", np.nan)  # a file does not tell them apart
     same = np.ones((len(rows), len(table)), bool)
     for column in rows.columns.intersection(table.columns):
         new, old = rows[column].to_numpy(), table[column].to_numpy()
