@@ -40,6 +40,7 @@ CELLS = {
     "digit_diagrams": OfTasks(*range(40)),  # all rows are of the same data sets, so that this is the whole study
     "distances": OfGrid("temperature 0.1", 10_000, "binned ECE"),
     "equivalence": OfCompute(93),
+    "error_choices_of_networks": OfFunction(of_one_network),
     "exponents": OfCompute(0, 8, "rate_rows"),
     "generalization_gap": OfTasks(0, 1, 2),
     "grouping": OfTasks(0),
@@ -75,10 +76,6 @@ CELLS = {
 STALE = {  # cells whose numbers are others today, and why the table is left as it is
     "choosing": (OfCompute(8), "of version 0.1.0; a run takes 0.3 h on two cores"),
     "direction": (OfCompute(81), "of version 0.1.0; a run takes 0.3 h on two cores"),
-    "error_choices_of_networks": (
-        OfFunction(of_one_network),
-        "of version 0.1.0; a run needs a file of predictions that is not stored",
-    ),
     "few_labels": (OfTasks(117), "of version 0.1.0; widths differ; a run takes 0.2 h on two cores"),
     "power": (
         OfTasks(44),
