@@ -47,7 +47,7 @@ CELLS = {
     "groups": OfFunction(
         lambda study: study.of_side(next(study.one_sided_cases(study.FEATURES, quick=False)), n_jobs=1)
     ),
-    "label_noise": OfGrid("0", None, "accuracy", 2),
+    "label_noise": OfGrid("0", None, "ECE"),
     "learned_groups": OfFunction(lambda study: study.chosen(study.cases(quick=False)[-1], n_jobs=1)),
     "maps": OfCompute(24),
     "mixture": OfGrid("perfect", 32, "10 bins"),
