@@ -51,6 +51,7 @@ CELLS = {
     "equivalence": OfCompute(93),
     "error_choices_of_networks": OfFunction(of_one_network),
     "exponents": OfCompute(0, 8, "rate_rows"),
+    "few_labels": OfTasks(117),
     "generalization_gap": OfTasks(0, 1, 2),
     "grouping": OfTasks(0),
     "groups": OfFunction(
@@ -86,7 +87,6 @@ CELLS = {
 STALE = {  # cells whose numbers are others today, and why the table is left as it is
     "choosing": (OfCompute(8), "of version 0.1.0; a run takes 0.3 h on two cores"),
     "direction": (OfCompute(81), "of version 0.1.0; a run takes 0.3 h on two cores"),
-    "few_labels": (OfTasks(117), "of version 0.1.0; widths differ; a run takes 0.2 h on two cores"),
     "power": (
         OfTasks(44),
         "of version 0.1.0; rows of the omnibus test differ, by at most 2 points in a design; a run takes an hour",
