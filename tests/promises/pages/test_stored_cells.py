@@ -121,11 +121,14 @@ def test_a_table_that_is_called_stale_is(name):
     assert differing(name, STALE[name][0])
 
 
-@pytest.mark.parametrize("name", ["mixture", "dependent_days", "equivalence"])  # of a grid, a task, a call
+OF_EACH_KIND = {"mixture": "mean", "dependent_days": "mean_width", "equivalence": "claims", "learned_groups": "mean"}
+
+
+@pytest.mark.parametrize("name", OF_EACH_KIND)
 def test_a_digit_that_has_changed_is_found(name):
     table, rows = stored_table(name), recomputed(name, CELLS[name])
     assert missing(rows, table).empty
-    column = {"mixture": "mean", "dependent_days": "mean_width", "equivalence": "claims"}[name]
+    column = OF_EACH_KIND[name]
     place = rows_of(rows.iloc[:1], table)
     number = table.loc[place, column].item()
     table[column] = table[column].where(table.index != place[0], changed(number))
