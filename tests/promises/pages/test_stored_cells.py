@@ -72,6 +72,7 @@ CELLS = {
     "paper_tables": OfFunction(of_known_truth),
     "peers": OfTasks(0),
     "planning": OfTasks(0),
+    "power": OfTasks(44),
     "ranking": OfGrid("over-confident", 300, "ece"),
     "rare_ends": OfTasks(4),
     "risk_coverage": OfTasks(0),
@@ -92,10 +93,6 @@ CELLS = {
 }
 STALE = {  # cells whose numbers are others today, and why the table is left as it is
     "choosing": (OfCompute(8), "of version 0.1.0; a run takes 0.3 h on two cores"),
-    "power": (
-        OfTasks(44),
-        "of version 0.1.0; rows of the omnibus test differ, by at most 2 points in a design; a run takes an hour",
-    ),
 }
 NOT_ASKED = {
     "recalibration": "it was made with a file of predictions that is not stored",
