@@ -243,7 +243,7 @@ SAID = {
         f"{int(asked('risk_coverage', question='search')['tried'].iloc[0])} populations",
         *(f"{n} rows {answered_of_possible(n)}" for n in (1000, 100)),
     ],
-    "six_points": lambda: [percent(stored("six_points")["rate"].min())],
+    "six_points": lambda: [percent(stored("six_points")["rate"].min(), 2)],
 }
 
 
